@@ -1,0 +1,36 @@
+"""The seam between weights and rollouts."""
+
+from dataclasses import dataclass
+from typing import Protocol
+
+from respawn.contracts.knobs import Knobs
+from respawn.contracts.learner import Weights
+from respawn.contracts.records import Rollout
+from respawn.contracts.saveable import Saveable
+
+
+@dataclass(frozen=True, slots=True)
+class CollectOrder:
+    """With which weights and which knobs the next rollout is to be gathered."""
+
+    weights: Weights
+    knobs: Knobs
+
+
+class Collector(Saveable, Protocol):
+    """Gathers rollouts, one at a time: `start`, then `finish`. Its state may be asked for only between the two calls."""
+
+    def start(self, order: CollectOrder) -> None:
+        """Begin gathering, or take note of what to gather."""
+        ...
+
+    def finish(self) -> Rollout:
+        """The rollout that `start` ordered; re-raises whatever failed inside.
+
+        It belongs to the caller until the next `finish` returns, when its memory may be used again.
+        """
+        ...
+
+    def close(self) -> None:
+        """Wait for what is under way, drop it, and give everything back."""
+        ...

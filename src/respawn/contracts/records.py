@@ -1,0 +1,95 @@
+"""The records that flow: world → rollout → learner → report → observers. All frozen; shapes in the comments."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal, TypeAlias
+
+from torch import Tensor
+
+Memory: TypeAlias = Mapping[str, Tensor]
+"""What a recurrent core carries from step to step: named tensors [B, ...]; empty for a core without memory."""
+
+
+@dataclass(frozen=True, slots=True)
+class Episode:
+    """One finished episode."""
+
+    lane: int
+    episode_return: float
+    length: int
+    end: str
+    """why it ended: 'terminated', 'time limit', 'worker lost', or a word of the world's own"""
+
+
+@dataclass(frozen=True, slots=True)
+class Rollout:
+    """T steps of B lanes. Row T of `observations` is where the next rollout begins."""
+
+    observations: Tensor  # [T+1, B, ...]
+    actions: Tensor  # [T, B] or [T, B, A]
+    behaviour_log_probs: Tensor  # [T, B] of whoever chose the action
+    rewards: Tensor  # [T, B]
+    terminated: Tensor  # [T, B] bool
+    truncated: Tensor  # [T, B] bool
+    cuts: Tensor  # [K, 2] int64 (t, lane) of each truncated row, sorted; on the CPU
+    cut_observations: Tensor  # [K, ...] what the agent saw there, so that the learner can value it itself
+    valid: Tensor  # [T, B] bool; a caught fish is not data
+    memory: Memory  # [B, ...] recurrent state before row 0
+    weights_version: int
+    knobs_version: int
+    episodes: tuple[Episode, ...]
+    phase_seconds: Mapping[str, float]
+
+    @property
+    def num_decisions(self) -> int:
+        """How many of the T·B steps were somebody's decision."""
+        return int(self.valid.sum().item())
+
+
+@dataclass(frozen=True, slots=True)
+class LearnReport:
+    """What a learner says about one update; metric names are `group/name`, as in docs/metrics.md."""
+
+    metrics: Mapping[str, float]
+
+
+@dataclass(frozen=True, slots=True)
+class UpdateReport:
+    """One row of updates.jsonl."""
+
+    update: int
+    decisions: int
+    frames: int
+    episodes: int
+    metrics: Mapping[str, float]
+    """deterministic given config and seed, except names under `time/`"""
+
+
+@dataclass(frozen=True, slots=True)
+class EpisodeReport:
+    """One row of episodes.jsonl: an episode and the update whose rollout it ended in."""
+
+    update: int
+    episode: Episode
+
+
+@dataclass(frozen=True, slots=True)
+class EvaluationReport:
+    """One row of evaluations.jsonl."""
+
+    update: int
+    decisions: int
+    metrics: Mapping[str, float]
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """One row of events.jsonl: something worth knowing that happened once."""
+
+    kind: str
+    message: str
+    level: Literal["info", "warning", "error"] = "info"
+    facts: Mapping[str, str | int | float | bool | None] = field(default_factory=dict)
+
+
+Record: TypeAlias = UpdateReport | EpisodeReport | EvaluationReport | Event
