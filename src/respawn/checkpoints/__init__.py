@@ -1,1 +1,1 @@
-
+"""Exact resume."""

@@ -1,1 +1,1 @@
-
+"""One verb, one file."""

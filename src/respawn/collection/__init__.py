@@ -1,1 +1,1 @@
-
+"""Turning weights into rollouts."""

@@ -18,7 +18,7 @@ class CollectOrder:
 
 
 class Collector(Saveable, Protocol):
-    """Gathers rollouts, one at a time: `start`, then `finish`. Its state may be asked for only between the two calls."""
+    """Gathers rollouts, one at a time: `start`, then `finish`. State may be asked for only when none is under way."""
 
     def start(self, order: CollectOrder) -> None:
         """Begin gathering, or take note of what to gather."""

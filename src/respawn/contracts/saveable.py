@@ -3,7 +3,7 @@
 from typing import Any, Protocol, TypeAlias
 
 StateTree: TypeAlias = dict[str, Any]
-"""A nested dict with string keys whose leaves are tensors, NumPy arrays, None, bool, int, float, str, or lists of these.
+"""A nested dict with string keys whose leaves are tensors, NumPy arrays, None, bool, int, float, str, or lists.
 
 `checkpoints/codec.py` turns it into files and back. Tensors in a state belong to whoever asked: a part that goes on
 changing its tensors in place returns clones.

@@ -1,1 +1,1 @@
-
+"""Turning rollouts into weights."""

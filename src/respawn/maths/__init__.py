@@ -1,1 +1,1 @@
-
+"""Pure functions on tensors."""

@@ -1,1 +1,1 @@
-
+"""Where experience rests."""

@@ -1,1 +1,1 @@
-
+"""Networks: they know tensors, not worlds."""

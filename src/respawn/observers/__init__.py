@@ -1,1 +1,1 @@
-
+"""Watching: may read, may write files, may not change training."""

@@ -1,1 +1,1 @@
-
+"""Named run configurations."""

@@ -1,1 +1,1 @@
-
+"""The run folder as an API."""

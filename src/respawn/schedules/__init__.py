@@ -1,1 +1,1 @@
-
+"""Deciding numbers: pure state machines over reports."""

@@ -1,1 +1,1 @@
-
+"""Shipped, so that others can test their worlds."""

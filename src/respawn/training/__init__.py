@@ -1,1 +1,1 @@
-
+"""The room with the loop."""

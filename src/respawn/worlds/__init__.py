@@ -1,1 +1,1 @@
-
+"""Things that step."""

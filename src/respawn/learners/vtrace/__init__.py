@@ -1,1 +1,1 @@
-
+"""Off-policy actor-critic with V-trace targets (IMPALA)."""

@@ -1,1 +1,1 @@
-
+"""What every implementer of a seam must pass."""
