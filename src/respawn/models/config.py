@@ -1,0 +1,59 @@
+"""What network a run trains."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from respawn.errors import ConfigError
+
+
+@dataclass(frozen=True)
+class ModelConfig:
+    """An encoder, a core that may remember, and two heads."""
+
+    encoder: Literal["auto", "mlp", "impala"] = "auto"
+    """what turns an observation into features; auto: impala for uint8 pictures, mlp for everything else"""
+    hidden_sizes: tuple[int, ...] = (64, 64)
+    """mlp: width of each layer"""
+    activation: Literal["tanh", "relu"] = "tanh"
+    """mlp: what bends the line between layers"""
+    channels: tuple[int, ...] = (16, 32, 32)
+    """impala: channels of each residual stage; a stage halves height and width"""
+    feature_size: int = 256
+    """impala: how many features come out"""
+    core: Literal["none", "gru", "lstm", "transformer"] = "none"
+    """what remembers earlier steps of the episode"""
+    core_size: int = 128
+    """gru, lstm, transformer: width of the core"""
+    transformer_layers: int = 2
+    """transformer: how many blocks of attention"""
+    transformer_heads: int = 4
+    """transformer: how many things a block can look for at once; must divide core_size"""
+    transformer_window: int = 64
+    """transformer: how many earlier steps a block can look back at"""
+    separate_value: bool = False
+    """give the value its own encoder, so that it shares nothing with the policy; only without a core"""
+    noisy: bool = False
+    """let the heads explore by noise on their weights (Fortunato et al. 2018), as much as they learn to"""
+    precision: Literal["float32", "bfloat16"] = "float32"
+    """in what numbers encoder and core compute; weights, memory and heads are float32 either way"""
+
+    def __post_init__(self) -> None:
+        """Refuse what cannot be built."""
+        for name in ("hidden_sizes", "channels"):
+            sizes: tuple[int, ...] = getattr(self, name)
+            if any(size < 1 for size in sizes):
+                raise ConfigError(f"model.{name} must all be at least 1, but are {sizes}; leave out the empty ones")
+        if not self.channels:
+            raise ConfigError("model.channels must name at least one stage, but is empty; (16, 32, 32) is usual")
+        for name in ("feature_size", "core_size", "transformer_layers", "transformer_heads", "transformer_window"):
+            if getattr(self, name) < 1:
+                raise ConfigError(f"model.{name} must be at least 1, but is {getattr(self, name)}")
+        if self.core == "transformer" and self.core_size % self.transformer_heads != 0:
+            raise ConfigError(
+                f"model.core_size ({self.core_size}) must be a multiple of model.transformer_heads "
+                f"({self.transformer_heads}); change one of them"
+            )
+        if self.separate_value and self.core != "none":
+            raise ConfigError(
+                f"model.separate_value works only without a core, but model.core is '{self.core}'; turn one of them off"
+            )

@@ -1,0 +1,30 @@
+from typing import Any
+
+import pytest
+
+from respawn.errors import ConfigError
+from respawn.models.config import ModelConfig
+
+
+@pytest.mark.parametrize(
+    ("fields", "word"),
+    [
+        ({"hidden_sizes": (64, 0)}, "hidden_sizes"),
+        ({"channels": (16, -1)}, "channels"),
+        ({"channels": ()}, "channels"),
+        ({"feature_size": 0}, "feature_size"),
+        ({"core_size": 0}, "core_size"),
+        ({"transformer_layers": 0}, "transformer_layers"),
+        ({"transformer_heads": 0}, "transformer_heads"),
+        ({"transformer_window": 0}, "transformer_window"),
+        ({"core": "transformer", "core_size": 10, "transformer_heads": 4}, "multiple"),
+        ({"core": "gru", "separate_value": True}, "separate_value"),
+    ],
+)
+def test_what_cannot_be_built_is_refused(fields: dict[str, Any], word: str):
+    with pytest.raises(ConfigError, match=word):
+        ModelConfig(**fields)
+
+
+def test_heads_need_not_divide_the_size_of_another_core():
+    assert ModelConfig(core="gru", core_size=10, transformer_heads=4).core_size == 10
