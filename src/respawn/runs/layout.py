@@ -1,0 +1,235 @@
+"""Where everything in a run folder is, and how run folders are made, found and held. What the files say is not here."""
+
+import contextlib
+import difflib
+import json
+import os
+import re
+import socket
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from filelock import FileLock, Timeout
+
+from respawn.errors import RunFolderError
+
+_NAME = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,127}")  # a leading dot would hide the folder, or be '..'
+_LOCK_PATIENCE_SECONDS = 0.2  # long enough to outlast another process that only asks whether the run is in use
+
+
+@dataclass(frozen=True, slots=True)
+class RunFolder:
+    """One run's folder; every path in it is named here and nowhere else."""
+
+    path: Path
+
+    @property
+    def name(self) -> str:
+        """The run's name, which is the folder's."""
+        return self.path.resolve().name
+
+    @property
+    def meta(self) -> Path:
+        """What the run is: written once, when it begins."""
+        return self.path / "meta.json"
+
+    @property
+    def config(self) -> Path:
+        """The whole configuration of the run."""
+        return self.path / "config.json"
+
+    @property
+    def status(self) -> Path:
+        """How the run is doing."""
+        return self.path / "status.json"
+
+    @property
+    def updates(self) -> Path:
+        """One row for each update."""
+        return self.path / "updates.jsonl"
+
+    @property
+    def episodes(self) -> Path:
+        """One row for each finished episode."""
+        return self.path / "episodes.jsonl"
+
+    @property
+    def evaluations(self) -> Path:
+        """One row for each evaluation."""
+        return self.path / "evaluations.jsonl"
+
+    @property
+    def events(self) -> Path:
+        """One row for each thing worth knowing that happened once."""
+        return self.path / "events.jsonl"
+
+    @property
+    def tensorboard(self) -> Path:
+        """TensorBoard's own files."""
+        return self.path / "tensorboard"
+
+    @property
+    def checkpoints(self) -> Path:
+        """What the run can be resumed from."""
+        return self.path / "checkpoints"
+
+    @property
+    def workers(self) -> Path:
+        """What worker processes left behind for a diagnosis."""
+        return self.path / "workers"
+
+    @property
+    def lock_file(self) -> Path:
+        """The file whose lock says that a process is at work on this run."""
+        return self.path / "run.lock"
+
+    @property
+    def lock_holder(self) -> Path:
+        """Who took the lock last; a file of its own, since a process that fails to take the lock may empty it."""
+        return self.path / "run.lock.json"
+
+    @contextlib.contextmanager
+    def lock(self) -> Iterator[None]:
+        """Hold the run for this process; the operating system lets go of it even on kill -9."""
+        lock = FileLock(str(self.lock_file), timeout=_LOCK_PATIENCE_SECONDS, thread_local=False)
+        try:
+            lock.acquire(poll_interval=0.02)
+        except Timeout:
+            raise RunFolderError(f"run {self.name} is in use by {self._holder()}; wait for it or stop it") from None
+        except OSError as error:
+            raise RunFolderError(f"run {self.name} cannot be locked ({error}); is its folder writable?") from error
+        try:
+            holder = {"pid": os.getpid(), "host": socket.gethostname()}
+            self.lock_holder.write_text(json.dumps(holder) + "\n", encoding="utf-8")
+            yield
+        finally:
+            lock.release()
+
+    def is_locked(self) -> bool:
+        """Whether some process, this one included, holds the run now."""
+        if not self.lock_file.exists():
+            return False
+        try:
+            with FileLock(str(self.lock_file), timeout=0, thread_local=False):
+                return False
+        except Timeout:
+            return True
+        except OSError:  # somebody else's folder, which we may read and not lock
+            return False
+
+    def _holder(self) -> str:
+        try:
+            holder = read_json_object(self.lock_holder)
+            return f"process {holder['pid']} on {holder['host']}"
+        except (RunFolderError, KeyError):
+            return "another process"
+
+
+@dataclass(frozen=True, slots=True)
+class ListedRun:
+    """One entry of `list_runs`."""
+
+    folder: RunFolder
+    last_activity: float
+    """seconds since 1970 at which a file of the run last changed"""
+    problem: str | None
+    """what is wrong with the folder; None: nothing is"""
+
+
+def create(runs_dir: Path, name: str) -> RunFolder:
+    """Make a new run folder; one that exists already is never taken over."""
+    if not _NAME.fullmatch(name):
+        raise RunFolderError(
+            f"a run's name is made of 1 to 128 letters, digits, '.', '_' and '-' and does not begin with '.', "
+            f"but {name!r} came; pick another --name"
+        )
+    folder = RunFolder(runs_dir / name)
+    try:
+        folder.path.mkdir(parents=True)
+        folder.checkpoints.mkdir()
+        folder.workers.mkdir()
+    except FileExistsError:
+        raise RunFolderError(
+            f"a new run needs a new folder, but {folder.path} exists; resume it or pick another --name"
+        ) from None
+    except OSError as error:
+        raise RunFolderError(f"the run folder {folder.path} cannot be made ({error}); pick another place") from error
+    return folder
+
+
+def find(runs_dir: Path, name: str) -> RunFolder:
+    """The run called `name` under `runs_dir`, or the run folder at the path `name`; it is whole, or this raises."""
+    for path in (runs_dir / name, Path(name)):
+        if name and path.is_dir():
+            folder = RunFolder(path)
+            problem = _problem(folder)
+            if problem is not None:
+                raise RunFolderError(f"{path} is not a run that can be used: {problem}; pick another run")
+            return folder
+    raise RunFolderError(f"there is no run {name!r} in {runs_dir}; {_what_is_there(runs_dir, name)}")
+
+
+def list_runs(runs_dir: Path) -> list[ListedRun]:
+    """All run folders under `runs_dir`, the one with the most recent activity first, broken ones included."""
+    if not runs_dir.is_dir():
+        return []
+    folders = [RunFolder(path) for path in runs_dir.iterdir() if path.is_dir() and _NAME.fullmatch(path.name)]
+    listed = [ListedRun(folder, _last_activity(folder), _problem(folder)) for folder in folders]
+    return sorted(listed, key=lambda run: (-run.last_activity, run.folder.name))
+
+
+def default_name(preset: str, seed: int, runs_dir: Path) -> str:
+    """A name that says what the run is and is not taken, such as `cartpole-ppo-s1-20261116-104500`."""
+    stem = f"{preset}-s{seed}-{datetime.now():%Y%m%d-%H%M%S}"
+    name, number = stem, 1
+    while (runs_dir / name).exists():
+        number += 1
+        name = f"{stem}-{number}"
+    return name
+
+
+def read_json_object(path: Path) -> dict[str, Any]:
+    """The JSON object in a file of a run folder."""
+    try:
+        data = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise RunFolderError(f"{path.name} is missing from {path.parent}; is this a run folder?") from None
+    except OSError as error:
+        raise RunFolderError(f"{path} cannot be read ({error}); check its permissions") from error
+    except ValueError as error:  # neither JSON nor even UTF-8
+        raise RunFolderError(f"{path} should hold JSON, but {error}; restore it from a copy") from error
+    if not isinstance(data, dict):
+        raise RunFolderError(f"{path} should hold a JSON object, but holds a {type(data).__name__}; restore it")
+    return data
+
+
+def _problem(folder: RunFolder) -> str | None:
+    if not folder.meta.exists() and not folder.config.exists():
+        return "it has neither meta.json nor config.json"
+    try:
+        meta = read_json_object(folder.meta)
+        read_json_object(folder.config)
+    except RunFolderError as error:
+        return str(error)
+    missing = [key for key in ("id", "name", "created") if key not in meta]
+    return f"{folder.meta} lacks {', '.join(missing)}" if missing else None
+
+
+def _last_activity(folder: RunFolder) -> float:
+    newest = 0.0
+    for path in (folder.path, folder.status, folder.updates, folder.events, folder.evaluations, folder.checkpoints):
+        with contextlib.suppress(OSError):
+            newest = max(newest, path.stat().st_mtime)
+    return newest
+
+
+def _what_is_there(runs_dir: Path, name: str) -> str:
+    runs = [run.folder.name for run in list_runs(runs_dir) if run.problem is None]
+    if not runs:
+        return "there are no runs yet: begin one with 'respawn train'"
+    close = difflib.get_close_matches(name, runs, n=3, cutoff=0.5)
+    newest = ", ".join(runs[:5]) + (f" and {len(runs) - 5} more" if len(runs) > 5 else "")
+    return (f"did you mean {' or '.join(close)}? " if close else "") + f"The newest are: {newest}"

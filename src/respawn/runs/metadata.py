@@ -1,0 +1,209 @@
+"""What a run is (`meta.json`) and how it is doing (`status.json`). Never holds environment variables."""
+
+import json
+import os
+import platform
+import shutil
+import socket
+import subprocess
+import sys
+import uuid
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from importlib import metadata as packages
+from pathlib import Path
+from typing import Any, Literal, TypeAlias, get_args
+
+import psutil
+
+from respawn.contracts.world import WorldSpec
+from respawn.errors import RunFolderError
+from respawn.runs.layout import RunFolder, read_json_object
+
+WrittenStatus: TypeAlias = Literal["running", "finished", "stopped", "failed"]
+
+
+@dataclass(frozen=True, slots=True)
+class RunMeta:
+    """What meta.json says; written once, when the run begins."""
+
+    id: str
+    name: str
+    preset: str
+    world: Mapping[str, Any]
+    seed: int
+    created: str
+    command: tuple[str, ...]
+    exact_resume: bool
+    exact_resume_note: str
+    """why a resumed run is not bit for bit the same; empty when it is"""
+    git_commit: str | None
+    machine: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class RunStatus:
+    """What status.json says, corrected by whether somebody is really at work."""
+
+    status: Literal["running", "finished", "stopped", "failed", "killed"]
+    time: str | None
+    """when it was written, ISO-8601 UTC; None: the run never came so far"""
+    facts: Mapping[str, Any]
+
+
+def new_meta(
+    name: str, preset: str, world: WorldSpec, seed: int, *, exact_resume: bool = True, exact_resume_note: str = ""
+) -> RunMeta:
+    """The description of a run that begins now, on this machine, by this command line."""
+    return RunMeta(
+        id=str(uuid.uuid4()),
+        name=name,
+        preset=preset,
+        world=describe_world(world),
+        seed=seed,
+        created=utc_now(),
+        command=tuple(sys.argv),
+        exact_resume=exact_resume,
+        exact_resume_note=exact_resume_note,
+        git_commit=git_commit(Path.cwd()),
+        machine=describe_machine(),
+    )
+
+
+def write_meta(folder: RunFolder, meta: RunMeta) -> None:
+    """Write meta.json."""
+    write_json_atomically(folder.meta, asdict(meta))
+
+
+def read_meta(folder: RunFolder) -> RunMeta:
+    """Read meta.json; fields that a later version added are passed over."""
+    data = read_json_object(folder.meta)
+    names = tuple(RunMeta.__dataclass_fields__)
+    missing = [name for name in names if name not in data]
+    if missing:
+        raise RunFolderError(f"{folder.meta} lacks {', '.join(missing)}; restore it from a copy")
+    fields = {name: data[name] for name in names}
+    fields["command"] = tuple(fields["command"])
+    return RunMeta(**fields)
+
+
+def write_status(folder: RunFolder, status: WrittenStatus, **facts: str | int | float | bool | None) -> None:
+    """Write status.json: the status, when and by whom, and whatever else is worth knowing at a glance."""
+    said_by = {"status": status, "time": utc_now(), "pid": os.getpid(), "host": socket.gethostname()}
+    taken = sorted(set(said_by) & set(facts))
+    if taken:
+        raise RunFolderError(f"status.json has its own {', '.join(taken)}; call the fact something else")
+    write_json_atomically(folder.status, {**said_by, **facts})
+
+
+def read_status(folder: RunFolder) -> RunStatus:
+    """Read status.json; a run that is said to be running while nobody holds its lock was killed."""
+    if not folder.status.exists():
+        return RunStatus("running" if folder.is_locked() else "killed", None, {})
+    data = read_json_object(folder.status)
+    status = data.pop("status", None)
+    if status not in get_args(WrittenStatus):
+        raise RunFolderError(f"{folder.status} should say {get_args(WrittenStatus)}, but says {status!r}; delete it")
+    if status == "running" and not folder.is_locked():
+        # Asked again: a run that ends between our two looks is finished, not killed.
+        again = read_json_object(folder.status).get("status")
+        status = "killed" if again == "running" else again
+    return RunStatus(status, data.pop("time", None), data)
+
+
+def write_json_atomically(path: Path, data: Mapping[str, Any]) -> None:
+    """Write aside, fsync, rename: whoever reads, and whenever the power goes, sees the old file or the new one."""
+    aside = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    try:
+        with aside.open("w", encoding="utf-8") as file:
+            json.dump(data, file, indent=2, allow_nan=False)
+            file.write("\n")
+            file.flush()
+            os.fsync(file.fileno())
+        aside.replace(path)
+    except BaseException:
+        aside.unlink(missing_ok=True)
+        raise
+    _fsync_directory(path.parent)
+
+
+def utc_now() -> str:
+    """The time as ISO-8601 in UTC, to the millisecond."""
+    return datetime.now(UTC).isoformat(timespec="milliseconds")
+
+
+def describe_world(spec: WorldSpec) -> dict[str, Any]:
+    """A world's shapes as plain data."""
+    return {
+        "name": spec.name,
+        "observation": {"shape": list(spec.observation.shape), "dtype": spec.observation.dtype},
+        "actions": {"kind": type(spec.actions).__name__, **asdict(spec.actions)},
+        "num_lanes": spec.num_lanes,
+        "frames_per_step": spec.frames_per_step,
+    }
+
+
+def describe_machine() -> dict[str, Any]:
+    """The hardware and the versions that a number measured here depends on."""
+    return {
+        "host": socket.gethostname(),
+        "cpu": _cpu_model(),
+        "cores": os.cpu_count() or 1,
+        "memory_gib": round(psutil.virtual_memory().total / 2**30, 1),
+        "gpus": _gpu_names(),
+        "os": platform.platform(),
+        "python": platform.python_version(),
+        **{package: _version(package) for package in ("torch", "numpy", "gymnasium", "respawn")},
+    }
+
+
+def git_commit(directory: Path) -> str | None:
+    """The commit checked out in `directory`, with '-dirty' after it if files were changed; None if there is none."""
+    command = ["git", "--no-optional-locks", "describe", "--always", "--abbrev=40", "--exclude=*", "--dirty"]
+    return _output(command, directory)
+
+
+def _cpu_model() -> str:
+    cpuinfo = Path("/proc/cpuinfo")
+    if cpuinfo.exists():
+        for line in cpuinfo.read_text(encoding="utf-8", errors="replace").splitlines():
+            if line.startswith("model name"):
+                return line.partition(":")[2].strip()
+    return platform.processor() or platform.machine() or "unknown"
+
+
+def _gpu_names() -> list[str]:
+    # Not asked through torch: that would take memory on the GPU even for a run that never uses it.
+    names = _output(["nvidia-smi", "--query-gpu=name", "--format=csv,noheader"], None)
+    return names.splitlines() if names else []
+
+
+def _version(package: str) -> str | None:
+    try:
+        return packages.version(package)
+    except packages.PackageNotFoundError:
+        return None
+
+
+def _output(command: list[str], directory: Path | None) -> str | None:
+    """What a command prints, or None if it is not there, fails, or takes its time."""
+    program = shutil.which(command[0])
+    if program is None:
+        return None
+    try:
+        done = subprocess.run([program, *command[1:]], cwd=directory, capture_output=True, timeout=10, check=True)
+    except (OSError, subprocess.SubprocessError):
+        return None
+    return done.stdout.decode("utf-8", errors="replace").strip() or None
+
+
+def _fsync_directory(directory: Path) -> None:
+    """Make a rename last; on systems where a directory cannot be opened there is nothing to do."""
+    if os.name != "posix":
+        return
+    descriptor = os.open(directory, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,96 @@
+"""The JSON encoding of every record, in both directions: the one place that knows what a row looks like.
+
+Numbers keep every bit (Python writes the shortest decimal that reads back the same). JSON has no word for numbers that
+are not finite: a metric that is one becomes the string "nan", "inf" or "-inf"; an event's fact becomes
+`{"float": "nan"}`, since a fact may also be a string.
+"""
+
+import json
+import math
+from collections.abc import Callable, Mapping
+from typing import Any, Literal, TypeAlias, TypeVar, cast
+
+from respawn.contracts.records import Episode, EpisodeReport, EvaluationReport, Event, Record, UpdateReport
+from respawn.errors import ObserverError
+
+Row: TypeAlias = dict[str, Any]
+R = TypeVar("R", bound=Record)
+
+_LEVELS: dict[str, Literal["info", "warning", "error"]] = {"info": "info", "warning": "warning", "error": "error"}
+
+
+def to_row(record: Record) -> Row:
+    """A record as plain data that JSON can hold."""
+    match record:
+        case UpdateReport(update, decisions, frames, episodes, metrics):
+            counters = {"update": int(update), "decisions": int(decisions)}
+            return _with_metrics({**counters, "frames": int(frames), "episodes": int(episodes)}, metrics)
+        case EvaluationReport(update, decisions, metrics):
+            return _with_metrics({"update": int(update), "decisions": int(decisions)}, metrics)
+        case EpisodeReport(update, Episode(lane, episode_return, length, end)):
+            row: Row = {"update": int(update), "lane": int(lane), "episode_return": _number(episode_return)}
+            return {**row, "length": int(length), "end": end}
+        case Event(kind, message, level, facts):
+            return {"kind": kind, "level": level, "message": message, "facts": _facts(facts)}
+
+
+def from_row(kind: type[R], row: Mapping[str, Any]) -> R:
+    """The record that `to_row` made `row` from; ValueError, KeyError or TypeError if it made no such thing."""
+    record: Record = _DECODERS[kind](row)
+    return cast(R, record)
+
+
+def to_line(row: Row) -> bytes:
+    """One line of a .jsonl file."""
+    return json.dumps(row, allow_nan=False).encode("ascii") + b"\n"
+
+
+def _with_metrics(counters: Row, metrics: Mapping[str, float]) -> Row:
+    row = {**counters, **{name: _number(value) for name, value in metrics.items()}}
+    if len(row) != len(counters) + len(metrics):
+        raise ObserverError(f"a metric is called like one of {', '.join(counters)}; names are 'group/name'")
+    return row
+
+
+def _metrics(row: Mapping[str, Any], counters: Mapping[str, int]) -> dict[str, float]:
+    return {name: float(value) for name, value in row.items() if name not in counters}
+
+
+def _number(value: float) -> float | str:
+    number = float(value)
+    return number if math.isfinite(number) else str(number)
+
+
+def _facts(facts: Mapping[str, str | int | float | bool | None]) -> Row:
+    return {
+        name: {"float": str(value)} if isinstance(value, float) and not math.isfinite(value) else value
+        for name, value in facts.items()
+    }
+
+
+def _update(row: Mapping[str, Any]) -> UpdateReport:
+    counters = {name: int(row[name]) for name in ("update", "decisions", "frames", "episodes")}
+    return UpdateReport(**counters, metrics=_metrics(row, counters))
+
+
+def _evaluation(row: Mapping[str, Any]) -> EvaluationReport:
+    counters = {name: int(row[name]) for name in ("update", "decisions")}
+    return EvaluationReport(**counters, metrics=_metrics(row, counters))
+
+
+def _episode(row: Mapping[str, Any]) -> EpisodeReport:
+    episode = Episode(int(row["lane"]), float(row["episode_return"]), int(row["length"]), str(row["end"]))
+    return EpisodeReport(int(row["update"]), episode)
+
+
+def _event(row: Mapping[str, Any]) -> Event:
+    facts = {name: float(fact["float"]) if isinstance(fact, dict) else fact for name, fact in row["facts"].items()}
+    return Event(kind=str(row["kind"]), message=str(row["message"]), level=_LEVELS[row["level"]], facts=facts)
+
+
+_DECODERS: dict[type, Callable[[Mapping[str, Any]], Record]] = {
+    UpdateReport: _update,
+    EvaluationReport: _evaluation,
+    EpisodeReport: _episode,
+    Event: _event,
+}

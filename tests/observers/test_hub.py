@@ -1,0 +1,137 @@
+import threading
+import time
+
+import pytest
+
+from respawn.contracts.records import Event, UpdateReport
+from respawn.errors import RunFolderError
+from respawn.observers.hub import ObserverHub
+
+REPORT = UpdateReport(1, 2, 3, 4, {})
+
+
+class Recorder:
+    def __init__(self, fails_at=(), error=None):
+        self.received, self.closed, self.restored = [], 0, None
+        self.fails_at = fails_at
+        self.error = error or OSError("No space left on device")
+
+    def _maybe_fail(self, doing):
+        if doing in self.fails_at:
+            raise self.error
+
+    def receive(self, record):
+        self._maybe_fail("receive")
+        if isinstance(record, Event):
+            self._maybe_fail("event")
+        self.received.append(record)
+
+    def state(self):
+        self._maybe_fail("state")
+        return {"count": len(self.received)}
+
+    def restore(self, state):
+        self._maybe_fail("restore")
+        self.restored = state
+
+    def close(self):
+        self.closed += 1
+        self._maybe_fail("close")
+
+
+def test_everybody_sees_every_record():
+    a, b = Recorder(), Recorder()
+    hub = ObserverHub({"a": a, "b": b})
+    hub.receive(REPORT)
+    assert a.received == b.received == [REPORT]
+    assert hub.failures == ()
+
+
+def test_a_failing_observer_is_detached_closed_and_reported_to_the_others():
+    before, bad, after = Recorder(), Recorder(fails_at=("receive",)), Recorder()
+    hub = ObserverHub({"before": before, "bad": bad, "after": after})
+    hub.receive(REPORT)
+    hub.receive(REPORT)
+    (failure,) = hub.failures
+    assert failure.observer == "bad" and failure.doing == "receive"
+    assert failure.error == "OSError: No space left on device"
+    assert bad.closed == 1
+    for observer in (before, after):
+        events = [record for record in observer.received if isinstance(record, Event)]
+        assert [(event.kind, event.level) for event in events] == [("observer failed", "error")]
+        assert events[0].facts["observer"] == "bad"
+        assert observer.received.count(REPORT) == 2
+    hub.close()
+    assert bad.closed == 1 and before.closed == after.closed == 1
+
+
+def test_failing_on_the_news_of_a_failure_is_a_failure_too():
+    bad, touchy, good = Recorder(fails_at=("receive",)), Recorder(fails_at=("event",)), Recorder()
+    hub = ObserverHub({"bad": bad, "touchy": touchy, "good": good})
+    hub.receive(REPORT)
+    assert [failure.observer for failure in hub.failures] == ["bad", "touchy"]
+    assert [record for record in good.received if isinstance(record, UpdateReport)] == [REPORT]
+    assert len(good.received) == 3
+
+
+def test_an_observer_that_also_fails_to_close_is_reported_once():
+    bad = Recorder(fails_at=("receive", "close"))
+    hub = ObserverHub({"bad": bad})
+    hub.receive(REPORT)
+    (failure,) = hub.failures
+    assert "and to close" in failure.error
+
+
+def test_state_by_name_without_those_that_failed():
+    good, bad = Recorder(), Recorder(fails_at=("state",))
+    hub = ObserverHub({"good": good, "bad": bad})
+    hub.receive(REPORT)
+    assert hub.state() == {"good": {"count": 1}}
+    assert [failure.doing for failure in hub.failures] == ["save"]
+
+
+def test_restore_gives_each_its_own_and_passes_over_strangers():
+    a, fresh = Recorder(), Recorder()
+    ObserverHub({"a": a, "fresh": fresh}).restore({"a": {"count": 5}, "gone": {"count": 9}})
+    assert a.restored == {"count": 5} and fresh.restored is None
+
+
+def test_an_error_on_restore_is_the_callers():
+    hub = ObserverHub({"a": Recorder(fails_at=("restore",), error=RunFolderError("shorter"))})
+    with pytest.raises(RunFolderError):
+        hub.restore({"a": {}})
+
+
+def test_the_first_is_closed_last_and_hears_of_failing_closes():
+    events, bad = Recorder(), Recorder(fails_at=("close",))
+    hub = ObserverHub({"events": events, "bad": bad})
+    hub.close()
+    hub.close()
+    assert [record.facts["doing"] for record in events.received] == ["close"]
+    assert bad.closed == events.closed == 1
+
+
+def test_an_interrupt_is_not_swallowed():
+    hub = ObserverHub({"a": Recorder(fails_at=("receive",), error=KeyboardInterrupt())})
+    with pytest.raises(KeyboardInterrupt):
+        hub.receive(REPORT)
+
+
+def test_records_from_two_threads_come_one_at_a_time():
+    class Slow(Recorder):
+        busy, overlapped = False, False
+
+        def receive(self, record):
+            self.overlapped |= self.busy
+            self.busy = True
+            time.sleep(0.001)
+            self.busy = False
+
+    slow = Slow()
+    hub = ObserverHub({"slow": slow})
+    threads = [threading.Thread(target=lambda: [hub.receive(REPORT) for _ in range(10)]) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not slow.overlapped

@@ -1,0 +1,130 @@
+import os
+import signal
+import subprocess
+import sys
+
+import pytest
+
+from respawn.contracts.records import Episode, EpisodeReport, Event, UpdateReport
+from respawn.errors import RunFolderError
+from respawn.observers.jsonl import JsonlStream
+from respawn.runs.layout import RunFolder
+from respawn.runs.reader import last_row, read_events, read_updates
+
+
+def report(update: int) -> UpdateReport:
+    return UpdateReport(update, update * 10, update * 10, update, {"loss/policy": update / 7})
+
+
+@pytest.fixture
+def folder(tmp_path):
+    return RunFolder(tmp_path)
+
+
+def updates_stream(folder):
+    return JsonlStream(folder.updates, UpdateReport, truncate_on_restore=True)
+
+
+def test_only_its_own_records_are_written_and_at_once(folder):
+    stream = updates_stream(folder)
+    stream.receive(report(1))
+    stream.receive(EpisodeReport(1, Episode(0, 1.0, 2, "terminated")))
+    stream.receive(Event("k", "m"))
+    stream.receive(report(2))
+    assert list(read_updates(folder)) == [report(1), report(2)]  # though the stream is still open
+    stream.close()
+    stream.close()
+
+
+def test_restore_drops_what_came_after_the_checkpoint(folder):
+    stream = updates_stream(folder)
+    stream.receive(report(1))
+    state = stream.state()
+    stream.receive(report(2))
+    stream.close()
+
+    resumed = updates_stream(folder)
+    resumed.restore(state)
+    assert list(read_updates(folder)) == [report(1)]
+    resumed.receive(report(2))
+    resumed.receive(report(3))
+    resumed.close()
+    assert list(read_updates(folder)) == [report(1), report(2), report(3)]
+
+
+def test_restore_of_a_live_stream_goes_on_at_the_right_place(folder):
+    stream = updates_stream(folder)
+    state = stream.state()
+    stream.receive(report(5))
+    stream.restore(state)
+    stream.receive(report(1))
+    assert list(read_updates(folder)) == [report(1)]
+    stream.close()
+
+
+def test_asking_for_state_changes_nothing(folder):
+    stream = updates_stream(folder)
+    stream.receive(report(1))
+    assert stream.state() == stream.state() == {"bytes": folder.updates.stat().st_size}
+    stream.close()
+
+
+def test_a_file_shorter_than_the_checkpoint_says_is_refused(folder):
+    stream = updates_stream(folder)
+    stream.receive(report(1))
+    state = stream.state()
+    stream.close()
+    os.truncate(folder.updates, 10)
+    with pytest.raises(RunFolderError, match=r"updates\.jsonl should hold at least"):
+        updates_stream(folder).restore(state)
+
+
+def test_opening_drops_a_torn_last_line(folder):
+    stream = updates_stream(folder)
+    stream.receive(report(1))
+    stream.close()
+    with folder.updates.open("ab") as file:
+        file.write(b'{"update": 2, "dec')
+    stream = updates_stream(folder)
+    stream.receive(report(2))
+    stream.close()
+    assert list(read_updates(folder)) == [report(1), report(2)]
+
+
+def test_events_are_history_and_know_their_time(folder):
+    stream = JsonlStream(folder.events, Event, truncate_on_restore=False)
+    state = stream.state()
+    stream.receive(Event("k", "first"))
+    stream.close()
+    stream = JsonlStream(folder.events, Event, truncate_on_restore=False)
+    stream.restore(state)
+    stream.receive(Event("k", "second", "warning"))
+    stream.close()
+    events = list(read_events(folder))
+    assert [timed.event.message for timed in events] == ["first", "second"]
+    assert all(timed.time.endswith("+00:00") for timed in events)
+    assert events[0].time <= events[1].time
+
+
+def test_a_killed_process_loses_no_row(folder):
+    script = (
+        "import os, signal, sys; from pathlib import Path; from respawn.contracts.records import UpdateReport\n"
+        "from respawn.observers.jsonl import JsonlStream\n"
+        "stream = JsonlStream(Path(sys.argv[1]), UpdateReport, truncate_on_restore=True)\n"
+        "for n in range(1, 101): stream.receive(UpdateReport(n, n, n, n, {}))\n"
+        "os.kill(os.getpid(), signal.SIGKILL)"
+    )
+    done = subprocess.run([sys.executable, "-c", script, str(folder.updates)], check=False)
+    assert done.returncode == -signal.SIGKILL
+    assert last_row(folder.updates)["update"] == 100
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs a device that is always full")
+def test_a_full_disk_is_an_error(tmp_path):
+    path = tmp_path / "updates.jsonl"
+    stream = JsonlStream(path, UpdateReport, truncate_on_restore=True)
+    with open("/dev/full", "wb", buffering=0) as full:
+        os.dup2(full.fileno(), stream._file.fileno())
+    with pytest.raises(OSError, match="No space left"):
+        stream.receive(report(1))
+    stream.close()

@@ -1,0 +1,72 @@
+import subprocess
+import sys
+
+import pytest
+from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+
+from respawn.contracts.records import EvaluationReport, Event, UpdateReport
+from respawn.observers.tensorboard import TensorBoard
+
+
+def report(update: int, value: float | None = None) -> UpdateReport:
+    return UpdateReport(update, update * 10, 0, 0, {"loss/policy": float(update) if value is None else value})
+
+
+def curve(directory, name):
+    accumulator = EventAccumulator(str(directory))
+    accumulator.Reload()
+    return [(scalar.step, scalar.value) for scalar in accumulator.Scalars(name)]
+
+
+def test_the_same_names_over_decisions(tmp_path):
+    board = TensorBoard(tmp_path, every_seconds=0)
+    board.receive(report(1))
+    board.receive(EvaluationReport(1, 10, {"evaluation/return_mean": 5.0}))
+    board.receive(Event("k", "m"))
+    board.receive(report(2))
+    board.close()
+    board.close()
+    assert curve(tmp_path, "loss/policy") == [(10, 1.0), (20, 2.0)]
+    assert curve(tmp_path, "evaluation/return_mean") == [(10, 5.0)]
+
+
+def test_a_fast_run_draws_the_first_the_last_and_all_evaluations(tmp_path):
+    board = TensorBoard(tmp_path, every_seconds=3600)
+    for update in range(1, 101):
+        board.receive(report(update))
+        if update % 50 == 0:
+            board.receive(EvaluationReport(update, update * 10, {"evaluation/return_mean": 5.0}))
+    board.close()
+    assert [step for step, _ in curve(tmp_path, "loss/policy")] == [10, 1000]
+    assert [step for step, _ in curve(tmp_path, "evaluation/return_mean")] == [500, 1000]
+
+
+@pytest.mark.parametrize("every_seconds", [0, 3600])  # the throttle must not make the state forget
+def test_resuming_hides_what_came_after_the_checkpoint(tmp_path, every_seconds):
+    board = TensorBoard(tmp_path, every_seconds)
+    board.receive(report(1))
+    board.receive(report(2))
+    state = board.state()
+    board.receive(report(3, value=-1.0))
+    board.receive(report(4, value=-1.0))
+    board.close()
+
+    board = TensorBoard(tmp_path, every_seconds=0)
+    board.restore(state)
+    board.receive(report(3))
+    board.close()
+    steps = curve(tmp_path, "loss/policy")
+    assert steps[-1] == (30, 3.0) and steps[0] == (10, 1.0)
+    assert all(value > 0 for _, value in steps)
+    assert state == {"decisions": 20}
+
+
+def test_a_run_that_reports_nothing_leaves_no_file(tmp_path):
+    board = TensorBoard(tmp_path / "tensorboard")
+    board.close()
+    assert not (tmp_path / "tensorboard").exists()
+
+
+def test_tensorboard_is_not_imported_before_it_is_needed():
+    script = "import sys, respawn.observers.build; sys.exit('tensorboard' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", script], check=False).returncode == 0

@@ -1,0 +1,101 @@
+import pytest
+
+from respawn.contracts.records import Episode, EpisodeReport, EvaluationReport, Event, UpdateReport
+from respawn.errors import RunFolderError
+from respawn.runs.layout import create
+from respawn.runs.reader import (
+    last_row,
+    read_episodes,
+    read_evaluations,
+    read_events,
+    read_rows,
+    read_updates,
+    sound_bytes,
+)
+from respawn.runs.rows import to_line, to_row
+
+
+@pytest.fixture
+def folder(tmp_path):
+    return create(tmp_path, "one")
+
+
+def updates(count: int, padding: int = 0) -> list[UpdateReport]:
+    return [UpdateReport(n, n, n, n, {f"loss/{'x' * padding}": n / 3, "time/unix": 1.0}) for n in range(1, count + 1)]
+
+
+def lines(records) -> bytes:
+    return b"".join(to_line(to_row(record)) for record in records)
+
+
+def test_every_stream_comes_back_typed(folder):
+    episode = EpisodeReport(1, Episode(0, 1.5, 3, "time limit"))
+    evaluation = EvaluationReport(2, 20, {"evaluation/return_mean": 4.0})
+    event = Event("k", "m", "warning", {"a": 1})
+    folder.updates.write_bytes(lines(updates(3)))
+    folder.episodes.write_bytes(lines([episode]))
+    folder.evaluations.write_bytes(lines([evaluation]))
+    folder.events.write_bytes(to_line({"time": "2026-11-16T10:45:00+00:00", **to_row(event)}))
+    assert list(read_updates(folder)) == updates(3)
+    assert list(read_episodes(folder)) == [episode]
+    assert list(read_evaluations(folder)) == [evaluation]
+    (timed,) = read_events(folder)
+    assert timed.event == event and timed.time == "2026-11-16T10:45:00+00:00"
+
+
+def test_streams_not_begun_yet_are_empty(folder):
+    assert list(read_updates(folder)) == [] and list(read_events(folder)) == []
+    assert last_row(folder.updates) is None and sound_bytes(folder.updates) == 0
+
+
+@pytest.mark.parametrize("torn", [b'{"upda', b'{"update": 9}', b"\0\0\0\0", b"\0\0\n", b"[1]\n", b"\xff\n"])
+def test_a_torn_last_line_is_passed_over(folder, torn):
+    whole = lines(updates(2))
+    folder.updates.write_bytes(whole + torn)
+    assert list(read_updates(folder)) == updates(2)
+    assert last_row(folder.updates)["update"] == 2
+    assert sound_bytes(folder.updates) == len(whole)
+    folder.updates.write_bytes(torn)
+    assert list(read_updates(folder)) == []
+    assert last_row(folder.updates) is None and sound_bytes(folder.updates) == 0
+
+
+@pytest.mark.parametrize(
+    "broken", [b'{"upda\n', b"\n", b"3\n", b'{"update": 1}\n', b'{"update": 1, "decisions": "x"}\n']
+)
+def test_a_broken_line_in_the_middle_names_file_and_line(folder, broken):
+    folder.updates.write_bytes(lines(updates(2)) + broken + lines(updates(1)))
+    with pytest.raises(RunFolderError, match=r"updates\.jsonl, line 3 "):
+        list(read_updates(folder))
+
+
+def test_a_broken_event_level_names_file_and_line(folder):
+    folder.events.write_bytes(to_line({"time": "", "kind": "k", "message": "m", "level": "loud", "facts": {}}))
+    with pytest.raises(RunFolderError, match=r"events\.jsonl, line 1 "):
+        list(read_events(folder))
+
+
+@pytest.mark.parametrize("padding", [0, 70_000])  # the longer rows are longer than what is read at a time
+@pytest.mark.parametrize("torn", [b"", b'{"half'])
+def test_last_row_reads_from_the_end(folder, padding, torn):
+    whole = lines(updates(5, padding))
+    folder.updates.write_bytes(whole + torn)
+    assert last_row(folder.updates)["update"] == 5
+    assert sound_bytes(folder.updates) == len(whole)
+
+
+def test_last_row_does_not_read_the_whole_file(folder):
+    with folder.updates.open("wb") as file:
+        file.truncate(1 << 30)  # a hole: nothing on the disk, and slow to split into lines
+        file.seek(0, 2)
+        file.write(b"\n" + lines(updates(3)))
+    assert last_row(folder.updates)["update"] == 3
+
+
+def test_read_rows_follows_a_file_that_grows(folder):
+    folder.updates.write_bytes(lines(updates(1)))
+    rows = read_rows(folder.updates)
+    assert next(rows)[0] == 1
+    with folder.updates.open("ab") as file:
+        file.write(lines(updates(2)))
+    assert [number for number, _ in rows] == [2, 3]
