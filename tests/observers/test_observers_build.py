@@ -16,7 +16,7 @@ EVENT = Event("k", "m")
 
 @pytest.fixture
 def folder(tmp_path):
-    return create(tmp_path, "one")
+    return create(tmp_path, "one", {}, {})
 
 
 def test_every_record_ends_up_in_its_stream(folder):

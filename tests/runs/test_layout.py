@@ -9,13 +9,10 @@ import pytest
 
 from respawn.errors import RunFolderError
 from respawn.runs.layout import RunFolder, create, default_name, find, list_runs
-from respawn.runs.metadata import write_json_atomically
 
 
 def make_run(runs_dir: Path, name: str, active: float = 1000.0) -> RunFolder:
-    folder = create(runs_dir, name)
-    write_json_atomically(folder.meta, {"id": "1", "name": name, "created": "2026-11-16"})
-    write_json_atomically(folder.config, {})
+    folder = create(runs_dir, name, {"id": "1", "name": name, "created": "2026-11-16"}, {})
     folder.updates.write_text("")
     for path in (folder.path, folder.checkpoints, folder.updates):
         os.utime(path, (active, active))
@@ -23,17 +20,17 @@ def make_run(runs_dir: Path, name: str, active: float = 1000.0) -> RunFolder:
 
 
 def test_create_makes_a_new_folder_and_never_takes_one_over(tmp_path):
-    folder = create(tmp_path / "runs", "a.b_c-1")
+    folder = create(tmp_path / "runs", "a.b_c-1", {}, {})
     assert folder.checkpoints.is_dir() and folder.workers.is_dir()
     assert folder.name == "a.b_c-1"
     with pytest.raises(RunFolderError, match="resume it or pick another --name"):
-        create(tmp_path / "runs", "a.b_c-1")
+        create(tmp_path / "runs", "a.b_c-1", {}, {})
 
 
 @pytest.mark.parametrize("name", ["", ".", "..", ".hidden", "a/b", "../a", "a b", "ä", "a\n", "x" * 129])
 def test_create_refuses_names_that_are_not_plain(tmp_path, name):
     with pytest.raises(RunFolderError, match="letters, digits"):
-        create(tmp_path, name)
+        create(tmp_path, name, {}, {})
     assert list(tmp_path.iterdir()) == []
 
 
@@ -101,13 +98,13 @@ def test_default_name_is_not_taken(tmp_path):
     for _ in range(3):
         name = default_name("cartpole-ppo", 1, tmp_path)
         assert name.startswith("cartpole-ppo-s1-20")
-        create(tmp_path, name)
+        create(tmp_path, name, {}, {})
         names.add(name)
     assert len(names) == 3
 
 
 def test_only_one_holds_the_lock(tmp_path):
-    folder = create(tmp_path, "one")
+    folder = create(tmp_path, "one", {}, {})
     assert not folder.is_locked()
     with folder.lock():
         assert folder.is_locked()
@@ -119,13 +116,13 @@ def test_only_one_holds_the_lock(tmp_path):
 
 
 def test_asking_whether_a_run_is_locked_leaves_nothing_behind(tmp_path):
-    folder = create(tmp_path, "one")
+    folder = create(tmp_path, "one", {}, {})
     folder.is_locked()
     assert not folder.lock_file.exists()
 
 
 def test_kill_lets_go_of_the_lock(tmp_path):
-    folder = create(tmp_path, "one")
+    folder = create(tmp_path, "one", {}, {})
     script = (
         "import sys, time; from pathlib import Path; from respawn.runs.layout import RunFolder\n"
         "with RunFolder(Path(sys.argv[1])).lock():\n    print('held', flush=True); time.sleep(60)"

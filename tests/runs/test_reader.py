@@ -17,7 +17,7 @@ from respawn.runs.rows import to_line, to_row
 
 @pytest.fixture
 def folder(tmp_path):
-    return create(tmp_path, "one")
+    return create(tmp_path, "one", {}, {})
 
 
 def updates(count: int, padding: int = 0) -> list[UpdateReport]:

@@ -5,8 +5,9 @@ import difflib
 import json
 import os
 import re
+import shutil
 import socket
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -15,6 +16,7 @@ from typing import Any
 from filelock import FileLock, Timeout
 
 from respawn.errors import RunFolderError
+from respawn.runs.json_files import read_json_object, write_json_atomically
 
 _NAME = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,127}")  # a leading dot would hide the folder, or be '..'
 _LOCK_PATIENCE_SECONDS = 0.2  # long enough to outlast another process that only asks whether the run is in use
@@ -82,6 +84,11 @@ class RunFolder:
         return self.path / "workers"
 
     @property
+    def failure(self) -> Path:
+        """The traceback of what last made the run fail."""
+        return self.path / "failure.txt"
+
+    @property
     def lock_file(self) -> Path:
         """The file whose lock says that a process is at work on this run."""
         return self.path / "run.lock"
@@ -139,24 +146,31 @@ class ListedRun:
     """what is wrong with the folder; None: nothing is"""
 
 
-def create(runs_dir: Path, name: str) -> RunFolder:
-    """Make a new run folder; one that exists already is never taken over."""
+def create(runs_dir: Path, name: str, meta: Mapping[str, Any], config: Mapping[str, Any]) -> RunFolder:
+    """Make a new run folder, whole from its first moment; one that exists already is never taken over."""
     if not _NAME.fullmatch(name):
         raise RunFolderError(
             f"a run's name is made of 1 to 128 letters, digits, '.', '_' and '-' and does not begin with '.', "
             f"but {name!r} came; pick another --name"
         )
     folder = RunFolder(runs_dir / name)
+    # Made under another name first: a process killed on the way leaves nothing that looks like a run.
+    aside = RunFolder(runs_dir / f".making-{name}-{os.getpid()}")
     try:
-        folder.path.mkdir(parents=True)
-        folder.checkpoints.mkdir()
-        folder.workers.mkdir()
-    except FileExistsError:
-        raise RunFolderError(
-            f"a new run needs a new folder, but {folder.path} exists; resume it or pick another --name"
-        ) from None
+        aside.path.mkdir(parents=True)
+        aside.checkpoints.mkdir()
+        aside.workers.mkdir()
+        write_json_atomically(aside.meta, meta)
+        write_json_atomically(aside.config, config)
+        if folder.path.exists():
+            raise RunFolderError(
+                f"a new run needs a new folder, but {folder.path} exists; resume it or pick another --name"
+            )
+        aside.path.rename(folder.path)
     except OSError as error:
         raise RunFolderError(f"the run folder {folder.path} cannot be made ({error}); pick another place") from error
+    finally:
+        shutil.rmtree(aside.path, ignore_errors=True)
     return folder
 
 
@@ -189,21 +203,6 @@ def default_name(preset: str, seed: int, runs_dir: Path) -> str:
         number += 1
         name = f"{stem}-{number}"
     return name
-
-
-def read_json_object(path: Path) -> dict[str, Any]:
-    """The JSON object in a file of a run folder."""
-    try:
-        data = json.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise RunFolderError(f"{path.name} is missing from {path.parent}; is this a run folder?") from None
-    except OSError as error:
-        raise RunFolderError(f"{path} cannot be read ({error}); check its permissions") from error
-    except ValueError as error:  # neither JSON nor even UTF-8
-        raise RunFolderError(f"{path} should hold JSON, but {error}; restore it from a copy") from error
-    if not isinstance(data, dict):
-        raise RunFolderError(f"{path} should hold a JSON object, but holds a {type(data).__name__}; restore it")
-    return data
 
 
 def _problem(folder: RunFolder) -> str | None:

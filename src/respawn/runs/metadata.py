@@ -1,6 +1,5 @@
 """What a run is (`meta.json`) and how it is doing (`status.json`). Never holds environment variables."""
 
-import json
 import os
 import platform
 import shutil
@@ -17,9 +16,9 @@ from typing import Any, Literal, TypeAlias, get_args
 
 import psutil
 
-from respawn.contracts.world import WorldSpec
 from respawn.errors import RunFolderError
-from respawn.runs.layout import RunFolder, read_json_object
+from respawn.runs.json_files import read_json_object, write_json_atomically
+from respawn.runs.layout import RunFolder
 
 WrittenStatus: TypeAlias = Literal["running", "finished", "stopped", "failed"]
 
@@ -31,7 +30,7 @@ class RunMeta:
     id: str
     name: str
     preset: str
-    world: Mapping[str, Any]
+    world: str
     seed: int
     created: str
     command: tuple[str, ...]
@@ -53,14 +52,14 @@ class RunStatus:
 
 
 def new_meta(
-    name: str, preset: str, world: WorldSpec, seed: int, *, exact_resume: bool = True, exact_resume_note: str = ""
+    name: str, preset: str, world: str, seed: int, *, exact_resume: bool = True, exact_resume_note: str = ""
 ) -> RunMeta:
     """The description of a run that begins now, on this machine, by this command line."""
     return RunMeta(
         id=str(uuid.uuid4()),
         name=name,
         preset=preset,
-        world=describe_world(world),
+        world=world,
         seed=seed,
         created=utc_now(),
         command=tuple(sys.argv),
@@ -112,36 +111,9 @@ def read_status(folder: RunFolder) -> RunStatus:
     return RunStatus(status, data.pop("time", None), data)
 
 
-def write_json_atomically(path: Path, data: Mapping[str, Any]) -> None:
-    """Write aside, fsync, rename: whoever reads, and whenever the power goes, sees the old file or the new one."""
-    aside = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    try:
-        with aside.open("w", encoding="utf-8") as file:
-            json.dump(data, file, indent=2, allow_nan=False)
-            file.write("\n")
-            file.flush()
-            os.fsync(file.fileno())
-        aside.replace(path)
-    except BaseException:
-        aside.unlink(missing_ok=True)
-        raise
-    _fsync_directory(path.parent)
-
-
 def utc_now() -> str:
     """The time as ISO-8601 in UTC, to the millisecond."""
     return datetime.now(UTC).isoformat(timespec="milliseconds")
-
-
-def describe_world(spec: WorldSpec) -> dict[str, Any]:
-    """A world's shapes as plain data."""
-    return {
-        "name": spec.name,
-        "observation": {"shape": list(spec.observation.shape), "dtype": spec.observation.dtype},
-        "actions": {"kind": type(spec.actions).__name__, **asdict(spec.actions)},
-        "num_lanes": spec.num_lanes,
-        "frames_per_step": spec.frames_per_step,
-    }
 
 
 def describe_machine() -> dict[str, Any]:
@@ -196,14 +168,3 @@ def _output(command: list[str], directory: Path | None) -> str | None:
     except (OSError, subprocess.SubprocessError):
         return None
     return done.stdout.decode("utf-8", errors="replace").strip() or None
-
-
-def _fsync_directory(directory: Path) -> None:
-    """Make a rename last; on systems where a directory cannot be opened there is nothing to do."""
-    if os.name != "posix":
-        return
-    descriptor = os.open(directory, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

@@ -1,0 +1,141 @@
+"""Writing checkpoints: aside, synced, then renamed into place."""
+
+import os
+import shutil
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from respawn import __version__
+from respawn.checkpoints.codec import encode, file_sha256, tensors_sha256
+from respawn.checkpoints.config import CheckpointsConfig
+from respawn.checkpoints.manifest import SCHEMA_VERSION, Manifest
+from respawn.checkpoints.retention import to_delete
+from respawn.checkpoints.store import WEIGHTS, Found, read_manifest, saved
+from respawn.contracts.clock import Clock
+from respawn.contracts.saveable import Saveable
+from respawn.errors import CheckpointError, CheckpointWriteError
+
+
+@dataclass(frozen=True)
+class Identity:
+    """What a checkpoint must be of, to be of any use to a run."""
+
+    config_sha256: str
+    world: str
+
+
+class Checkpointer:
+    """Saves and finds the checkpoints of one run, each a folder named after its update."""
+
+    def __init__(self, folder: Path, config: CheckpointsConfig, identity: Identity) -> None:
+        self._folder = folder
+        self._config = config
+        self._identity = identity
+
+    def save(self, parts: Mapping[str, Saveable], clock: Clock, metrics: Mapping[str, float]) -> Path:
+        """Write all parts; either the whole checkpoint appears under its name or nothing does."""
+        final = self._folder / f"u{clock.updates:08d}"
+        aside = self._folder / f".writing-{final.name}-{os.getpid()}"
+        try:
+            self._folder.mkdir(exist_ok=True)
+            aside.mkdir()
+            files: dict[str, str] = {}
+            weights_sha256 = ""
+            for name, part in parts.items():
+                state = part.state()
+                if name == WEIGHTS:
+                    weights_sha256 = tensors_sha256(state)
+                for suffix, content in encode(state).items():
+                    _write(aside / f"{name}{suffix}", content)
+                    files[f"{name}{suffix}"] = file_sha256(aside / f"{name}{suffix}")
+            manifest = Manifest(
+                schema_version=SCHEMA_VERSION,
+                respawn_version=__version__,
+                saved_at=datetime.now(UTC).isoformat(),
+                updates=clock.updates,
+                decisions=clock.decisions,
+                config_sha256=self._identity.config_sha256,
+                world=self._identity.world,
+                weights_sha256=weights_sha256,
+                metrics=dict(metrics),
+                files=files,
+            )
+            _write(aside / "manifest.json", manifest.to_json().encode())
+            _sync_folder(aside)
+            _put_in_place(aside, final)
+            _sync_folder(self._folder)
+        except OSError as error:
+            shutil.rmtree(aside, ignore_errors=True)
+            kept = ", ".join(path.name for path in saved(self._folder)[-1:]) or "none"
+            raise CheckpointWriteError(
+                f"the checkpoint of update {clock.updates} could not be written to {self._folder} "
+                f"({error.strerror or error}); the newest whole one is {kept}: make room, then resume the run"
+            ) from error
+        self._retain()
+        return final
+
+    def _retain(self) -> None:
+        manifests: dict[str, Manifest] = {}
+        for path in saved(self._folder):
+            try:
+                manifests[path.name] = read_manifest(path)
+            except CheckpointError:
+                continue  # a damaged one is evidence: it is named when the run is resumed, and never deleted
+        for name in to_delete(manifests, self._config):
+            doomed = self._folder / f".deleting-{name}"
+            (self._folder / name).rename(doomed)
+            shutil.rmtree(doomed, ignore_errors=True)
+
+    def check_identity(self, found: Found) -> None:
+        """Raise CheckpointError if `found` is of other settings or another world than this run's."""
+        manifest, identity = found.manifest, self._identity
+        if manifest.world != identity.world:
+            raise CheckpointError(
+                f"checkpoint {found.path} is of another world: it was made in {manifest.world}, "
+                f"this run is in {identity.world}; resume the run that it belongs to"
+            )
+        if manifest.config_sha256 != identity.config_sha256:
+            raise CheckpointError(
+                f"checkpoint {found.path} was made with other settings than config.json holds now; "
+                "put the run's own config.json back, or start a new run"
+            )
+
+    def set_aside(self, name: str) -> None:
+        """Rename a damaged checkpoint, so that it stays as evidence and never again stands in the way."""
+        damaged = self._folder / f"damaged-{name}"
+        shutil.rmtree(damaged, ignore_errors=True)
+        (self._folder / name).rename(damaged)
+
+    def clean(self) -> None:
+        """Remove what a process that was killed left half-written or half-deleted."""
+        for leftover in (*self._folder.glob(".writing-*"), *self._folder.glob(".deleting-*")):
+            shutil.rmtree(leftover, ignore_errors=True)
+
+
+def _write(path: Path, content: bytes) -> None:
+    with path.open("wb") as file:
+        file.write(content)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def _sync_folder(path: Path) -> None:
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _put_in_place(aside: Path, final: Path) -> None:
+    if final.exists():
+        # Only after a resume from an older checkpoint can this update have been saved before.
+        superseded = final.with_name(f".deleting-{final.name}")
+        shutil.rmtree(superseded, ignore_errors=True)
+        final.rename(superseded)
+        aside.rename(final)
+        shutil.rmtree(superseded, ignore_errors=True)
+    else:
+        aside.rename(final)

@@ -1,0 +1,104 @@
+"""Reading checkpoints: finding one that is whole, and putting every part back or none."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from respawn.checkpoints.codec import decode, file_sha256
+from respawn.checkpoints.config import CheckpointsConfig
+from respawn.checkpoints.manifest import Manifest
+from respawn.checkpoints.retention import best
+from respawn.contracts.saveable import Saveable, StateTree
+from respawn.errors import CheckpointError
+
+WEIGHTS = "weights"
+"""The name of the part that holds the model's weights, so that they can be read without the rest."""
+
+
+@dataclass(frozen=True)
+class Found:
+    """A whole checkpoint, verified, and the damaged ones that were passed over to reach it."""
+
+    path: Path
+    manifest: Manifest
+    passed_over: tuple[str, ...]
+
+
+def saved(folder: Path) -> list[Path]:
+    """The checkpoints in `folder`, oldest first, whole or not."""
+    return sorted(path for path in folder.glob("u????????") if path.is_dir())
+
+
+def read_manifest(path: Path) -> Manifest:
+    """A checkpoint's manifest, checked against itself."""
+    try:
+        return Manifest.from_json((path / "manifest.json").read_text())
+    except (OSError, UnicodeDecodeError) as error:
+        raise CheckpointError(f"manifest.json cannot be read ({error})") from error
+
+
+def find_newest(folder: Path, only: str | None = None) -> Found | None:
+    """The newest checkpoint whose every file is as it was written; None where there is none at all.
+
+    Args:
+      folder: holds the checkpoints.
+      only: consider no other than the one of this name.
+
+    Raises:
+      CheckpointError: there are checkpoints and all of them are damaged.
+    """
+    passed_over: list[str] = []
+    for path in reversed([path for path in saved(folder) if only in (None, path.name)]):
+        try:
+            return Found(path, verify(path), tuple(passed_over))
+        except CheckpointError as error:
+            passed_over.append(f"{path.name}: {error}")
+    if passed_over:
+        raise CheckpointError(f"every checkpoint in {folder} is damaged ({'; '.join(passed_over)})")
+    return None
+
+
+def find_best(folder: Path, config: CheckpointsConfig) -> Found | None:
+    """The checkpoint that evaluated best, or the newest where none was evaluated."""
+    manifests: dict[str, Manifest] = {}
+    for path in saved(folder):
+        try:
+            manifests[path.name] = verify(path)
+        except CheckpointError:
+            continue
+    names = best(manifests, config)
+    if not names:
+        return find_newest(folder)
+    name = max(names, key=lambda name: manifests[name].metrics[config.best_metric])
+    return Found(folder / name, manifests[name], ())
+
+
+def verify(path: Path) -> Manifest:
+    """Check a checkpoint's files against its manifest; raises CheckpointError naming the first that differs."""
+    manifest = read_manifest(path)
+    for name, expected in manifest.files.items():
+        file = path / name
+        if not file.is_file():
+            raise CheckpointError(f"{name} is missing")
+        if file_sha256(file) != expected:
+            raise CheckpointError(f"{name} does not match its SHA-256 in the manifest")
+    return manifest
+
+
+def read_part(path: Path, manifest: Manifest, name: str) -> StateTree:
+    """One part of a verified checkpoint."""
+    files = {
+        suffix: (path / f"{name}{suffix}").read_bytes()
+        for suffix in (".json", ".safetensors")
+        if f"{name}{suffix}" in manifest.files
+    }
+    if not files:
+        raise CheckpointError(f"checkpoint {path} has no part '{name}'; it holds {sorted(manifest.files)}")
+    return decode(files)
+
+
+def restore(found: Found, parts: Mapping[str, Saveable]) -> None:
+    """Put every part back. All are read before the first is touched, so a bad file changes nothing."""
+    states = {name: read_part(found.path, found.manifest, name) for name in parts}
+    for name, part in parts.items():
+        part.restore(states[name])

@@ -1,0 +1,50 @@
+"""The T-step loop: the only place that steps a world in training."""
+
+from time import perf_counter
+
+import torch
+from torch import Tensor
+
+from respawn.collection.actor import Actor
+from respawn.contracts.collector import CollectOrder
+from respawn.contracts.records import Rollout
+from respawn.contracts.world import World
+from respawn.memory.rollout_buffer import RolloutBuffer
+
+
+@torch.no_grad()
+def unroll(
+    world: World, actor: Actor, buffer: RolloutBuffer, order: CollectOrder, horizon_steps: int, valid: Tensor
+) -> tuple[Rollout, Tensor]:
+    """Gather one rollout.
+
+    Args:
+      world: stands where the last rollout left it.
+      actor: decides; takes over the order's weights first.
+      buffer: is filled and sealed.
+      order: which weights and knobs to use.
+      horizon_steps: T.
+      valid: [B] bool, lanes in which somebody is there to decide now.
+
+    Returns:
+      The rollout, and `valid` for the first row of the next one.
+    """
+    began = perf_counter()
+    world.apply(order.knobs)
+    actor.load(order.weights)
+    observation = world.observe()
+    world_device = observation.device
+    buffer.begin(observation, actor.memory)
+    act_seconds = 0.0
+    for t in range(horizon_steps):
+        act_began = perf_counter()
+        decision = actor.decide(buffer.observation(t))
+        actions = decision.actions.to(world_device)
+        act_seconds += perf_counter() - act_began
+        result = world.step(actions)
+        buffer.write(t, valid, decision, result)
+        actor.forget((result.terminated | result.truncated).to(decision.actions.device))
+        valid = result.valid.clone()
+    collect_seconds = perf_counter() - began
+    seconds = {"collect": collect_seconds, "act": act_seconds, "world": collect_seconds - act_seconds}
+    return buffer.seal(order.weights.version, order.knobs.version, seconds), valid

@@ -1,0 +1,36 @@
+"""How the policy is judged while it learns."""
+
+from dataclasses import dataclass
+
+from respawn.errors import ConfigError
+
+
+@dataclass(frozen=True)
+class EvaluationConfig:
+    """How the policy is judged while it learns: in a world of its own, on fixed seeds."""
+
+    every_updates: int = 0
+    """updates between two evaluations; 0: none during training"""
+    episodes: int = 20
+    """episodes in one evaluation, each from its own seed"""
+    num_lanes: int = 20
+    """episodes played at a time"""
+    seed_base: int = 1_000_000
+    """episode i is played from seed-base + i"""
+    greedy: bool = True
+    """take the likeliest action; off: draw actions as in training"""
+    limit_steps: int = 10_000
+    """episodes longer than this are cut, and counted as unfinished"""
+
+    def __post_init__(self) -> None:
+        """Refuse what cannot be played."""
+        for name, least in {
+            "every_updates": 0,
+            "episodes": 1,
+            "num_lanes": 1,
+            "seed_base": 0,
+            "limit_steps": 1,
+        }.items():
+            if getattr(self, name) < least:
+                option = name.replace("_", "-")
+                raise ConfigError(f"evaluation.{option} must be at least {least}, not {getattr(self, name)}")

@@ -1,0 +1,76 @@
+"""Judging weights: a world of its own, fixed seeds, nothing carried over from one judgement to the next."""
+
+import math
+from collections.abc import Callable, Sequence
+from statistics import fmean, stdev
+from time import perf_counter
+
+import torch
+
+from respawn.contracts.clock import Clock
+from respawn.contracts.learner import Weights
+from respawn.contracts.records import Episode, EvaluationReport
+from respawn.contracts.world import World
+from respawn.evaluation.config import EvaluationConfig
+from respawn.evaluation.episodes import UNFINISHED, play_episodes
+from respawn.maths.seeding import make_generator
+from respawn.models.actor_critic import ActorCritic
+
+
+class Evaluator:
+    """Plays the same episodes whenever it is asked. It remembers nothing, so there is nothing to save."""
+
+    def __init__(
+        self,
+        make_world: Callable[[int], World],
+        model: ActorCritic,
+        config: EvaluationConfig,
+        device: torch.device,
+    ) -> None:
+        self._make_world = make_world
+        self._model = model.eval()
+        self._config = config
+        self._device = device
+        self._world: World | None = None
+
+    def evaluate(self, weights: Weights, clock: Clock) -> EvaluationReport:
+        """Judge `weights`."""
+        began = perf_counter()
+        metrics = summarise(self.play(weights))
+        metrics["time/evaluation_seconds"] = perf_counter() - began
+        return EvaluationReport(update=clock.updates, decisions=clock.decisions, metrics=metrics)
+
+    def play(self, weights: Weights) -> list[Episode]:
+        """The episodes that `evaluate` sums up, in the order of their seeds."""
+        config = self._config
+        if self._world is None:
+            self._world = self._make_world(min(config.num_lanes, config.episodes))
+        self._model.load_state_dict(dict(weights.tensors))
+        seeds = range(config.seed_base, config.seed_base + config.episodes)
+        generator = None if config.greedy else make_generator(config.seed_base, "evaluation", device=self._device)
+        return play_episodes(self._world, self._model, seeds, generator, config.limit_steps, self._device)
+
+    def close(self) -> None:
+        """Close the world, if one was made."""
+        if self._world is not None:
+            self._world.close()
+            self._world = None
+
+
+def summarise(episodes: Sequence[Episode]) -> dict[str, float]:
+    """Return and length over some episodes, with a 95 % interval of the mean return."""
+    returns = [episode.episode_return for episode in episodes]
+    mean = fmean(returns)
+    spread = stdev(returns) if len(returns) > 1 else 0.0
+    margin = 1.96 * spread / math.sqrt(len(returns))
+    return {
+        "evaluation/return_mean": mean,
+        "evaluation/return_std": spread,
+        "evaluation/return_min": min(returns),
+        "evaluation/return_max": max(returns),
+        "evaluation/return_low": mean - margin,
+        "evaluation/return_high": mean + margin,
+        "evaluation/length_mean": fmean(episode.length for episode in episodes),
+        "evaluation/episodes": float(len(episodes)),
+        "evaluation/unfinished": float(sum(episode.end == UNFINISHED for episode in episodes)),
+    }

@@ -1,0 +1,71 @@
+"""A step: scale, clip, update, count. Nothing else touches the parameters."""
+
+import math
+
+import torch
+from torch import Tensor, nn
+
+from respawn.contracts.saveable import StateTree
+from respawn.errors import CheckpointError
+from respawn.learners.config import OptimizerConfig
+
+
+class Optimizer:
+    """AdamW over a model's parameters, with its memory kept by parameter name."""
+
+    def __init__(self, model: nn.Module, config: OptimizerConfig) -> None:
+        self._parameters = {name: p for name, p in model.named_parameters() if p.requires_grad}
+        # Biases, norms and other vectors set scales and offsets: decay would only fight what they are for.
+        matrices = [p for p in self._parameters.values() if p.dim() >= 2]
+        vectors = [p for p in self._parameters.values() if p.dim() < 2]
+        groups = [
+            {"params": matrices, "weight_decay": config.weight_decay},
+            {"params": vectors, "weight_decay": 0.0},
+        ]
+        self._gradient_norm = config.gradient_norm
+        self._adamw = torch.optim.AdamW(
+            [group for group in groups if group["params"]],
+            lr=config.learning_rate,
+            betas=(config.beta1, config.beta2),
+            eps=config.epsilon,
+        )
+
+    def zero(self) -> None:
+        """Forget the gradients."""
+        self._adamw.zero_grad(set_to_none=True)
+
+    def step(self, learning_rate: float) -> Tensor:
+        """Clip the gradients, move the weights; returns the gradient's norm before clipping."""
+        limit = self._gradient_norm if self._gradient_norm > 0 else math.inf
+        norm = nn.utils.clip_grad_norm_(self._parameters.values(), limit)
+        for group in self._adamw.param_groups:
+            group["lr"] = learning_rate
+        self._adamw.step()
+        return norm.detach()
+
+    @property
+    def gradient_limit(self) -> float:
+        """The norm beyond which gradients are scaled down; 0 where they never are."""
+        return self._gradient_norm
+
+    def state(self) -> StateTree:
+        """AdamW's moments, by parameter name."""
+        return {
+            name: {key: value.clone() for key, value in self._adamw.state[parameter].items()}
+            for name, parameter in self._parameters.items()
+            if parameter in self._adamw.state
+        }
+
+    def restore(self, state: StateTree) -> None:
+        """Take up the moments again."""
+        unknown = sorted(set(state) - set(self._parameters))
+        if unknown:
+            raise CheckpointError(f"the checkpoint's optimizer knows parameters that this model lacks: {unknown[:3]}")
+        self._adamw.state.clear()
+        for name, moments in state.items():
+            parameter = self._parameters[name]
+            self._adamw.state[parameter] = {
+                # AdamW counts its steps on the CPU wherever the moments are.
+                key: value.clone() if key == "step" else value.to(parameter.device, copy=True)
+                for key, value in moments.items()
+            }

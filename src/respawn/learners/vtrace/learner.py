@@ -1,0 +1,88 @@
+"""The V-trace actor-critic (IMPALA; Espeholt et al. 2018, https://arxiv.org/abs/1802.01561)."""
+
+from torch import Tensor
+
+from respawn.contracts.knobs import Knobs, KnobSpec
+from respawn.contracts.learner import Weights
+from respawn.contracts.records import LearnReport, Rollout
+from respawn.contracts.saveable import StateTree
+from respawn.learners.averages import Averages
+from respawn.learners.trainee import Trainee
+from respawn.learners.vtrace.config import VTraceConfig
+from respawn.learners.vtrace.targets import Targets, make_targets
+from respawn.maths.diagnostics import approximate_kl, explained_variance, valid_mean
+from respawn.maths.losses import entropy_loss, policy_gradient_loss, value_loss
+from respawn.memory.rollouts import some_lanes
+
+
+class VTraceLearner:
+    """One optimizer step a rollout, corrected for the age of the weights that gathered it."""
+
+    def __init__(self, trainee: Trainee, config: VTraceConfig) -> None:
+        self._trainee = trainee
+        self._config = config
+
+    @property
+    def knobs(self) -> tuple[KnobSpec, ...]:
+        """Learning rate and price of entropy."""
+        return (
+            KnobSpec("learning_rate", self._config.optimizer.learning_rate, 0.0, 1.0),
+            KnobSpec("entropy_cost", self._config.entropy_cost, 0.0, 100.0),
+        )
+
+    def learn(self, rollout: Rollout, knobs: Knobs) -> LearnReport:
+        """One update over all lanes, in as many parts as accumulation asks for."""
+        optimizer = self._trainee.optimizer
+        self._trainee.model.sample_noise(self._trainee.generator)
+        optimizer.zero()
+        averages = Averages()
+        normaliser = rollout.valid.sum().clamp(min=1)
+        num_lanes = rollout.rewards.shape[1]
+        part = -(-num_lanes // self._config.optimizer.accumulation)
+        for first in range(0, num_lanes, part):
+            lanes = some_lanes(rollout, first, first + part)
+            self._accumulate(make_targets(self._trainee, lanes, self._config), normaliser, knobs, averages)
+        norm = optimizer.step(knobs["learning_rate"])
+        self._trainee.updates += 1
+        limit = optimizer.gradient_limit
+        averages.add({"gradient/norm": norm, "gradient/clipped_fraction": float(limit > 0 and bool(norm > limit))})
+        lag = float(self._trainee.updates - 1 - rollout.weights_version)
+        return LearnReport({**averages.means(), "weights/lag": lag})
+
+    def _accumulate(self, targets: Targets, normaliser: Tensor, knobs: Knobs, averages: Averages) -> None:
+        valid = targets.valid
+        policy = policy_gradient_loss(targets.log_probs, targets.advantages, valid, normaliser)
+        value = value_loss(targets.values, targets.targets, valid, normaliser)
+        entropy = entropy_loss(targets.entropies, valid, normaliser)
+        total = policy + self._config.value_cost * value + knobs["entropy_cost"] * entropy
+        total.backward()  # type: ignore[no-untyped-call]
+        share = valid.sum() / normaliser
+        rhos = targets.log_rhos.exp()
+        behaviour_log_probs = targets.log_probs.detach() - targets.log_rhos
+        averages.add(
+            {
+                # The losses are already divided by the whole batch's count; the weight would do so again.
+                "loss/policy": policy / share.clamp(min=1e-8),
+                "loss/value": value / share.clamp(min=1e-8),
+                "loss/total": total / share.clamp(min=1e-8),
+                "policy/entropy": valid_mean(targets.entropies, valid),
+                "policy/kl": approximate_kl(targets.log_probs, behaviour_log_probs, valid),
+                "policy/rho_mean": valid_mean(rhos, valid),
+                "policy/rho_clipped_fraction": valid_mean((rhos > self._config.rho_clip).float(), valid),
+                "value/explained_variance": explained_variance(targets.values, targets.targets, valid),
+                "value/mean": valid_mean(targets.values, valid),
+            },
+            share,
+        )
+
+    def weights(self) -> Weights:
+        """The weights as they are now."""
+        return self._trainee.weights()
+
+    def state(self) -> StateTree:
+        """The trainee's."""
+        return self._trainee.state()
+
+    def restore(self, state: StateTree) -> None:
+        """The trainee's."""
+        self._trainee.restore(state)

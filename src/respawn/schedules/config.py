@@ -1,0 +1,37 @@
+"""Which knobs follow which curve."""
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+from respawn.errors import ConfigError
+
+
+@dataclass(frozen=True)
+class CurveConfig:
+    """A knob's value over the planned length of the run, as a fraction of its own setting."""
+
+    shape: Literal["constant", "linear", "cosine"] = "constant"
+    """how it goes from its setting to its final fraction"""
+    warmup_fraction: float = 0.0
+    """share of the planned run over which it first rises from near zero to its setting"""
+    final_fraction: float = 0.0
+    """what is left of it at the end of the plan (linear and cosine)"""
+
+    def __post_init__(self) -> None:
+        """Refuse fractions that are none."""
+        if not 0.0 <= self.warmup_fraction < 1.0:
+            raise ConfigError(f"a curve's warmup-fraction must be at least 0 and below 1, not {self.warmup_fraction}")
+        if not 0.0 <= self.final_fraction <= 1.0:
+            raise ConfigError(f"a curve's final-fraction must be from 0 to 1, not {self.final_fraction}")
+
+
+@dataclass(frozen=True)
+class SchedulesConfig:
+    """How numbers change while the run goes on."""
+
+    learning_rate: CurveConfig = field(
+        default_factory=lambda: CurveConfig(shape="cosine", warmup_fraction=0.02, final_fraction=0.05)
+    )
+    """the learning rate over the whole planned run"""
+    entropy_cost: CurveConfig = field(default_factory=CurveConfig)
+    """the price of a predictable policy over the whole planned run"""

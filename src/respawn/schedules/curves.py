@@ -1,0 +1,54 @@
+"""Knobs that follow a curve over the whole planned run: constant, linear, cosine, each with a warm-up."""
+
+import math
+from collections.abc import Mapping
+
+from respawn.contracts.clock import Clock
+from respawn.contracts.records import EvaluationReport, UpdateReport
+from respawn.contracts.saveable import StateTree
+from respawn.schedules.config import CurveConfig
+
+
+def curve_factor(config: CurveConfig, updates: int, planned_updates: int) -> float:
+    """The fraction of a knob's setting that holds for the update after `updates` made ones."""
+    warmup_updates = config.warmup_fraction * planned_updates
+    if updates < warmup_updates:
+        # The first update is already one step up the ramp: a rate of exactly zero would waste it.
+        return min((updates + 1) / (warmup_updates + 1), 1.0)
+    progress = min((updates - warmup_updates) / max(planned_updates - warmup_updates, 1.0), 1.0)
+    remaining = {
+        "constant": 1.0,
+        "linear": 1.0 - progress,
+        "cosine": 0.5 * (1.0 + math.cos(math.pi * progress)),
+    }[config.shape]
+    final = 1.0 if config.shape == "constant" else config.final_fraction
+    return final + (1.0 - final) * remaining
+
+
+class Curve:
+    """One knob on one curve. It remembers nothing: the clock is all it needs."""
+
+    def __init__(self, knob: str, setting: float, config: CurveConfig, planned_updates: int) -> None:
+        self._knob = knob
+        self._setting = setting
+        self._config = config
+        self._planned_updates = planned_updates
+
+    @property
+    def owns(self) -> frozenset[str]:
+        """The one knob."""
+        return frozenset({self._knob})
+
+    def observe(self, report: UpdateReport | EvaluationReport) -> None:
+        """What happens does not bend the curve."""
+
+    def decide(self, clock: Clock) -> Mapping[str, float]:
+        """The knob's place on the curve."""
+        return {self._knob: self._setting * curve_factor(self._config, clock.updates, self._planned_updates)}
+
+    def state(self) -> StateTree:
+        """Nothing to remember."""
+        return {}
+
+    def restore(self, state: StateTree) -> None:
+        """Nothing to take up."""

@@ -1,0 +1,129 @@
+"""From a configuration to a run. Construction only."""
+
+from collections.abc import Callable
+
+import torch
+
+from respawn.checkpoints.checkpointer import Checkpointer, Identity
+from respawn.collection.actor import Actor
+from respawn.collection.overlap import OverlapCollector
+from respawn.collection.sync import SyncCollector
+from respawn.contracts.clock import Clock
+from respawn.contracts.collector import Collector
+from respawn.contracts.knobs import KnobSpec
+from respawn.contracts.records import Event
+from respawn.contracts.schedule import Schedule
+from respawn.contracts.world import World, WorldSpec
+from respawn.evaluation.evaluator import Evaluator
+from respawn.learners.build import build_learner
+from respawn.learners.trainee import ModelWeights
+from respawn.maths.seeding import derive_seed, make_generator
+from respawn.models.actor_critic import ActorCritic
+from respawn.models.build import build_model
+from respawn.observers.hub import ObserverHub
+from respawn.runs.layout import RunFolder
+from respawn.schedules.curves import Curve
+from respawn.schedules.director import Director
+from respawn.training.cadence import Cadence
+from respawn.training.config import RunConfig, config_sha256
+from respawn.training.reporter import Reporter
+from respawn.training.run import Pending, Run
+from respawn.worlds.registry import make_world
+
+
+def assemble(config: RunConfig, folder: RunFolder, observers: ObserverHub, device: torch.device) -> Run:
+    """Build every part of the run that `config` describes, as it is before its first update."""
+    world = make_training_world(config, folder, observers.receive, device)
+    spec = world.spec
+    model = fresh_model(config, spec, device)
+    learner = build_learner(
+        config.learner, model, make_generator(config.seed, "learner", device=device), observers.receive
+    )
+    clock = Clock()
+    return Run(
+        lag=config.collection.lag,
+        world=spec,
+        clock=clock,
+        collector=_collector(config, world, device),
+        learner=learner,
+        weights=ModelWeights(model),
+        director=Director((*learner.knobs, *spec.knobs), _schedules(config, learner.knobs)),
+        evaluator=Evaluator(
+            lambda num_lanes: make_judging_world(config, num_lanes, folder, observers.receive, device),
+            fresh_model(config, spec, device),
+            config.evaluation,
+            device,
+        ),
+        observers=observers,
+        cadence=Cadence(
+            config.evaluation,
+            config.checkpoints,
+            last_update=config.last_update,
+            limit_seconds=None if config.minutes is None else config.minutes * 60,
+        ),
+        reporter=Reporter(clock, spec.frames_per_step),
+        checkpointer=Checkpointer(
+            folder.checkpoints, config.checkpoints, Identity(config_sha256(config), fingerprint(spec))
+        ),
+        pending=Pending(device),
+    )
+
+
+def make_training_world(
+    config: RunConfig, folder: RunFolder, notify: Callable[[Event], None], device: torch.device
+) -> World:
+    """The world that the run learns in."""
+    return make_world(
+        config.world,
+        config.collection.num_lanes,
+        device=device,
+        seed=derive_seed(config.seed, "world"),
+        diagnostics=folder.workers,
+        notify=notify,
+    )
+
+
+def make_judging_world(
+    config: RunConfig, num_lanes: int, folder: RunFolder, notify: Callable[[Event], None], device: torch.device
+) -> World:
+    """A world of the same kind, apart from the one that the run learns in."""
+    return make_world(
+        config.world,
+        num_lanes,
+        device=device,
+        seed=derive_seed(config.seed, "judging world"),
+        diagnostics=folder.workers / "evaluation",
+        notify=notify,
+    )
+
+
+def fresh_model(config: RunConfig, spec: WorldSpec, device: torch.device) -> ActorCritic:
+    """The model with its first weights."""
+    return build_model(spec, config.model, seed=derive_seed(config.seed, "model"), device=device)
+
+
+def fingerprint(spec: WorldSpec) -> str:
+    """What a world's checkpoints must agree on: its name, what is seen and what is done there."""
+    observation = f"{spec.observation.dtype} {list(spec.observation.shape)}"
+    return f"{spec.name} (sees {observation}, does {spec.actions})"
+
+
+def _collector(config: RunConfig, world: World, device: torch.device) -> Collector:
+    num_lanes = world.spec.num_lanes
+    actor = Actor(
+        fresh_model(config, world.spec, device), num_lanes, make_generator(config.seed, "actor", device=device)
+    )
+    collector = SyncCollector(
+        world,
+        actor,
+        horizon_steps=config.collection.horizon_steps,
+        seeds=[derive_seed(config.seed, "lane", lane) for lane in range(num_lanes)],
+        device=device,
+    )
+    return OverlapCollector(collector) if config.collection.lag == 1 and config.collection.threaded else collector
+
+
+def _schedules(config: RunConfig, knobs: tuple[KnobSpec, ...]) -> list[Schedule]:
+    settings = {knob.name: knob.default for knob in knobs}
+    curves = {"learning_rate": config.schedules.learning_rate, "entropy_cost": config.schedules.entropy_cost}
+    return [Curve(name, settings[name], curve, config.planned_updates) for name, curve in curves.items()]

@@ -1,0 +1,73 @@
+"""When to evaluate, when to save, when to stop. None of it changes a number that training computes."""
+
+from time import monotonic
+
+from respawn.checkpoints.config import CheckpointsConfig
+from respawn.contracts.clock import Clock
+from respawn.contracts.records import EvaluationReport
+from respawn.contracts.saveable import StateTree
+from respawn.evaluation.config import EvaluationConfig
+
+
+class Cadence:
+    """Knows the limits of the run, and what the last checkpoint and the best evaluation were."""
+
+    def __init__(
+        self,
+        evaluation: EvaluationConfig,
+        checkpoints: CheckpointsConfig,
+        *,
+        last_update: int,
+        limit_seconds: float | None,
+    ) -> None:
+        self._evaluation = evaluation
+        self._checkpoints = checkpoints
+        self._last_update = last_update
+        self._limit_seconds = limit_seconds
+        self._best: float | None = None
+        self._improved = False
+        self._saved_update = -1
+        self._saved_at = monotonic()
+        self.stop_requested = False
+
+    def finished(self, clock: Clock) -> bool:
+        """Whether a limit is reached, or somebody asked to stop."""
+        out_of_time = self._limit_seconds is not None and clock.seconds >= self._limit_seconds
+        return self.stop_requested or out_of_time or clock.updates >= self._last_update
+
+    def evaluation_due(self, clock: Clock) -> bool:
+        """Whether this update is one to judge."""
+        every = self._evaluation.every_updates
+        return every > 0 and clock.updates % every == 0
+
+    def checkpoint_due(self, clock: Clock) -> bool:
+        """Whether to save now: by count, by time, or because this is the best so far."""
+        config = self._checkpoints
+        by_count = config.every_updates > 0 and clock.updates % config.every_updates == 0
+        by_time = config.every_seconds > 0 and monotonic() - self._saved_at >= config.every_seconds
+        return (by_count or by_time or self._improved) and self.unsaved(clock)
+
+    def unsaved(self, clock: Clock) -> bool:
+        """Whether something was learned since the last checkpoint."""
+        return clock.updates != self._saved_update
+
+    def judged(self, report: EvaluationReport) -> None:
+        """Take note of an evaluation."""
+        score = report.metrics.get(self._checkpoints.best_metric)
+        self._improved = score is not None and (self._best is None or score > self._best)
+        if self._improved:
+            self._best = score
+
+    def saved(self, clock: Clock) -> None:
+        """Take note of a checkpoint."""
+        self._saved_update = clock.updates
+        self._saved_at = monotonic()
+        self._improved = False
+
+    def state(self) -> StateTree:
+        """The best evaluation so far."""
+        return {"best": self._best}
+
+    def restore(self, state: StateTree) -> None:
+        """The best evaluation again."""
+        self._best = state["best"]

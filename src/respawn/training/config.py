@@ -1,0 +1,122 @@
+"""A run's whole configuration: one field per room, and what belongs to no room."""
+
+import hashlib
+import json
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any
+
+import dacite
+
+from respawn.checkpoints.config import CheckpointsConfig
+from respawn.collection.config import CollectionConfig
+from respawn.errors import ConfigError
+from respawn.evaluation.config import EvaluationConfig
+from respawn.learners.build import LearnerConfig
+from respawn.learners.ppo.config import PPOConfig
+from respawn.models.config import ModelConfig
+from respawn.observers.config import ObserversConfig
+from respawn.schedules.config import SchedulesConfig
+from respawn.worlds.foreign.config import ForeignConfig
+from respawn.worlds.registry import WorldConfig
+
+NOT_NUMBERS = frozenset({"updates", "minutes", "planned_updates", "device", "wants_gpu", "checkpoints", "observers"})
+"""Fields that a resumed run may change: when to stop, what to keep and who watches. They decide no number, or, like
+the plan and the device, are changed only on purpose and said aloud."""
+
+
+@dataclass(frozen=True)
+class RunConfig:
+    """A training run. `updates` and `minutes` say when to stop; they change no number that is computed before."""
+
+    updates: int | None = None
+    """stop after this many updates in all; none: at the end of the plan"""
+    minutes: float | None = None
+    """stop after this many minutes of training in all, if that comes first"""
+    seed: int = 0
+    """decides every random number of the run"""
+    device: str = "auto"
+    """cpu, cuda, cuda:1, …; auto: cuda where there is one"""
+    threads: int = 1
+    """threads that torch computes with on the CPU; 0: one per core. Part of what makes a run repeatable"""
+    planned_updates: int = 150
+    """length that schedules spread over; grows to --updates where that is more"""
+    wants_gpu: bool = False
+    """this run would take very long on a CPU: do not start it there unless asked by --device cpu"""
+    world: WorldConfig = field(default_factory=ForeignConfig)
+    """where the agent lives"""
+    model: ModelConfig = field(default_factory=ModelConfig)
+    """what it thinks with"""
+    learner: LearnerConfig = field(default_factory=PPOConfig)
+    """how it learns"""
+    collection: CollectionConfig = field(default_factory=CollectionConfig)
+    """how experience is gathered"""
+    schedules: SchedulesConfig = field(default_factory=SchedulesConfig)
+    """how numbers change while it learns"""
+    evaluation: EvaluationConfig = field(default_factory=EvaluationConfig)
+    """how it is judged"""
+    checkpoints: CheckpointsConfig = field(default_factory=CheckpointsConfig)
+    """how it is saved"""
+    observers: ObserversConfig = field(default_factory=ObserversConfig)
+    """who watches"""
+
+    def __post_init__(self) -> None:
+        """Refuse what no run can be."""
+        if self.updates is not None and self.updates < 1:
+            raise ConfigError(f"--updates must be at least 1, not {self.updates}")
+        if self.minutes is not None and not self.minutes > 0:
+            raise ConfigError(f"--minutes must be above 0, not {self.minutes}")
+        if self.seed < 0:
+            raise ConfigError(f"--seed must be 0 or more, not {self.seed}")
+        if self.threads < 0:
+            raise ConfigError(f"--threads must be 0 or more, not {self.threads}")
+        if self.planned_updates < 1:
+            raise ConfigError(f"--planned-updates must be at least 1, not {self.planned_updates}")
+        self._check_minibatches()
+
+    def _check_minibatches(self) -> None:
+        recurrent = self.model.core != "none"
+        if not isinstance(self.learner, PPOConfig) or not recurrent:
+            return
+        if self.learner.minibatches > self.collection.num_lanes:
+            raise ConfigError(
+                f"with a {self.model.core} core each minibatch takes whole lanes, so learner.minibatches "
+                f"({self.learner.minibatches}) must not exceed collection.num-lanes ({self.collection.num_lanes})"
+            )
+
+    @property
+    def last_update(self) -> int:
+        """The update after which the run is over."""
+        return self.planned_updates if self.updates is None else self.updates
+
+    def with_limits(self, updates: int | None, minutes: float | None) -> "RunConfig":
+        """The same run with other limits where given; a plan that is too short for them grows."""
+        return replace(
+            self,
+            updates=self.updates if updates is None else updates,
+            minutes=self.minutes if minutes is None else minutes,
+        ).with_grown_plan()
+
+    def with_grown_plan(self) -> "RunConfig":
+        """The same run, planned for at least as many updates as it is to make."""
+        return replace(self, planned_updates=max(self.planned_updates, self.updates or 0))
+
+
+def config_to_json(config: RunConfig) -> dict[str, Any]:
+    """The configuration as plain data."""
+    plain: dict[str, Any] = json.loads(json.dumps(asdict(config)))
+    return plain
+
+
+def config_from_json(data: dict[str, Any]) -> RunConfig:
+    """The configuration that `config_to_json` wrote; raises ConfigError naming what does not fit."""
+    settings = dacite.Config(strict=True, type_hooks={float: float}, cast=[tuple])
+    try:
+        return dacite.from_dict(RunConfig, data, settings)
+    except dacite.DaciteError as error:
+        raise ConfigError(f"config.json does not fit this version of respawn: {error}") from error
+
+
+def config_sha256(config: RunConfig) -> str:
+    """A fingerprint of the settings that decide numbers."""
+    numbers = {name: value for name, value in config_to_json(config).items() if name not in NOT_NUMBERS}
+    return hashlib.sha256(json.dumps(numbers, sort_keys=True).encode()).hexdigest()

@@ -1,0 +1,44 @@
+"""Which device a run computes on, and how many threads."""
+
+import os
+
+import torch
+
+from respawn.errors import ConfigError
+
+
+def resolve_device(name: str, *, wants_gpu: bool) -> torch.device:
+    """The device that `name` means on this machine; raises ConfigError where it is not to be had."""
+    if name == "auto":
+        if torch.cuda.is_available():
+            return torch.device("cuda")
+        if wants_gpu:
+            raise ConfigError(
+                "this run is meant for a GPU and there is none here; on a CPU it would take very long: "
+                "add --device cpu to start it all the same"
+            )
+        return torch.device("cpu")
+    try:
+        device = torch.device(name)
+    except RuntimeError:
+        raise ConfigError(f"--device must be auto, cpu, cuda or cuda:N, not '{name}'") from None
+    if device.type not in ("cpu", "cuda"):
+        raise ConfigError(f"--device must be auto, cpu, cuda or cuda:N, not '{name}'")
+    if device.type == "cuda" and (not torch.cuda.is_available() or (device.index or 0) >= torch.cuda.device_count()):
+        raise ConfigError(f"--device {name}: there is no such GPU here ({torch.cuda.device_count()} found); use cpu")
+    return device
+
+
+def resolve_threads(threads: int) -> int:
+    """How many threads a setting means on this machine."""
+    return (
+        threads or len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else threads or os.cpu_count() or 1
+    )
+
+
+def prepare_torch(device: torch.device, threads: int) -> None:
+    """Make torch compute the same numbers every time: a fixed number of threads, and no kernels chosen by timing."""
+    torch.set_num_threads(threads)
+    if device.type == "cuda":
+        torch.backends.cudnn.benchmark = False
+        torch.backends.cudnn.deterministic = True

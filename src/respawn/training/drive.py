@@ -1,0 +1,75 @@
+"""Driving the loop to its end, whatever the end is: a limit, a signal, a failure."""
+
+import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Literal
+
+from respawn.contracts.records import Event
+from respawn.errors import CheckpointWriteError, ObserverError
+from respawn.runs.layout import RunFolder
+from respawn.runs.metadata import write_status
+from respawn.training.loop import updates
+from respawn.training.run import Run
+from respawn.training.shutdown import stop_on_signals
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How a run ended, for now."""
+
+    status: Literal["finished", "stopped"]
+    exit_code: int
+    updates: int
+    decisions: int
+
+
+def drive(run: Run, folder: RunFolder) -> Outcome:
+    """Train until a limit is reached or a signal comes, and save; raises what failed, after saving what is safe."""
+    with _status_kept(run, folder), stop_on_signals(run.cadence) as shutdown:
+        save_if_due(run)  # so that the run can be resumed from its very first moment
+        for _ in updates(run):
+            pass
+        save_if_due(run)
+        status: Literal["finished", "stopped"] = "finished" if shutdown.signal is None else "stopped"
+        message = f"{status} at update {run.clock.updates}"
+        message += f" by {shutdown.signal.name}" if shutdown.signal is not None else ""
+        run.tell(Event(status, message, facts={"update": run.clock.updates}))
+        write_status(folder, status, updates=run.clock.updates, decisions=run.clock.decisions)
+    if run.observers.failures:
+        raise ObserverError(f"the training is whole and saved, but {run.observers.failures[0]}")
+    return Outcome(status, shutdown.exit_code, run.clock.updates, run.clock.decisions)
+
+
+def save_if_due(run: Run) -> None:
+    """Save unless the checkpoint of this very update is already there."""
+    if run.cadence.unsaved(run.clock):
+        run.save()
+
+
+@contextmanager
+def _status_kept(run: Run, folder: RunFolder) -> Iterator[None]:
+    """Say in status.json that the run goes on, and if it fails, that it failed and why; close the run in the end."""
+    write_status(folder, "running", updates=run.clock.updates, decisions=run.clock.decisions)
+    try:
+        yield
+    except BaseException as error:
+        _record_failure(run, folder, error)
+        raise
+    finally:
+        run.close()
+
+
+def _record_failure(run: Run, folder: RunFolder, error: BaseException) -> None:
+    cause = f"{type(error).__name__}: {error}".strip()
+    try:
+        folder.failure.write_text("".join(traceback.format_exception(error)), encoding="utf-8")
+        run.tell(Event("failed", f"failed at update {run.clock.updates}: {cause}", "error"))
+        if run.at_boundary and not isinstance(error, CheckpointWriteError | KeyboardInterrupt):
+            # The failure came after an update was whole (in an evaluation, say): all of that update can be kept.
+            save_if_due(run)
+        write_status(folder, "failed", updates=run.clock.updates, decisions=run.clock.decisions, cause=cause)
+    except (OSError, CheckpointWriteError) as second:
+        # A full disk can make this fail too; the first error is the one to report.
+        error.add_note(f"and the failure itself could not be recorded in {folder.path}: {second}")

@@ -1,0 +1,92 @@
+"""Judging a run's saved policy, apart from its training."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import torch
+
+from respawn.checkpoints.store import WEIGHTS, Found, find_best, find_newest, read_part
+from respawn.contracts.learner import Weights
+from respawn.contracts.records import Episode
+from respawn.contracts.world import World
+from respawn.errors import CheckpointError
+from respawn.evaluation.config import EvaluationConfig
+from respawn.evaluation.evaluator import Evaluator, summarise
+from respawn.learners.trainee import ModelWeights
+from respawn.runs.layout import RunFolder
+from respawn.training.assemble import fingerprint, fresh_model, make_judging_world
+from respawn.training.config import RunConfig
+from respawn.training.device import prepare_torch, resolve_device
+from respawn.training.launch import load_config
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """What a policy did, and which policy it was."""
+
+    checkpoint: str
+    updates: int
+    decisions: int
+    weights_sha256: str
+    metrics: Mapping[str, float]
+    episodes: tuple[Episode, ...]
+
+
+def judge(
+    folder: RunFolder, evaluation: EvaluationConfig, *, which: str = "newest", device_name: str = "cpu"
+) -> Judgement:
+    """Play the episodes that `evaluation` asks for with a run's policy.
+
+    Args:
+      folder: the run.
+      evaluation: how many episodes, on which seeds.
+      which: 'newest', 'best', or the name of a checkpoint.
+      device_name: where to compute.
+    """
+    config = load_config(folder)
+    device = resolve_device(device_name, wants_gpu=False)
+    prepare_torch(device, config.threads)
+    found = find_checkpoint(folder, config, which)
+    world = make_judging_world(
+        config, min(evaluation.num_lanes, evaluation.episodes), folder, lambda event: None, device
+    )
+    try:
+        weights = _weights(config, found, world, device)
+        evaluator = Evaluator(lambda num_lanes: world, fresh_model(config, world.spec, device), evaluation, device)
+        episodes = evaluator.play(weights)
+    finally:
+        world.close()
+    manifest = found.manifest
+    return Judgement(
+        checkpoint=found.path.name,
+        updates=manifest.updates,
+        decisions=manifest.decisions,
+        weights_sha256=manifest.weights_sha256,
+        metrics=summarise(episodes),
+        episodes=tuple(episodes),
+    )
+
+
+def find_checkpoint(folder: RunFolder, config: RunConfig, which: str) -> Found:
+    """The checkpoint that `which` means; raises CheckpointError where there is none."""
+    if which == "best":
+        found = find_best(folder.checkpoints, config.checkpoints)
+    elif which == "newest":
+        found = find_newest(folder.checkpoints)
+    else:
+        found = find_newest(folder.checkpoints, only=which)
+    if found is None:
+        raise CheckpointError(f"run {folder.name} has no checkpoint '{which}' yet; train it first, or ask for 'newest'")
+    return found
+
+
+def _weights(config: RunConfig, found: Found, world: World, device: torch.device) -> Weights:
+    """The checkpoint's weights, known to fit the world."""
+    if found.manifest.world != fingerprint(world.spec):
+        raise CheckpointError(
+            f"checkpoint {found.path} is of another world: it was made in {found.manifest.world}, "
+            f"this run is in {fingerprint(world.spec)}; evaluate the run that it belongs to"
+        )
+    part = ModelWeights(fresh_model(config, world.spec, device))
+    part.restore(read_part(found.path, found.manifest, WEIGHTS))
+    return Weights(version=found.manifest.updates, tensors=part.state())

@@ -1,0 +1,116 @@
+"""Beginning a new run, and taking up one that was left."""
+
+import shutil
+from dataclasses import asdict, replace
+from pathlib import Path
+
+from respawn.checkpoints.store import Found, find_newest
+from respawn.contracts.records import Event
+from respawn.errors import ConfigError
+from respawn.observers.build import ConsoleFacts, build_observers
+from respawn.observers.hub import ObserverHub
+from respawn.runs.json_files import read_json_object, write_json_atomically
+from respawn.runs.layout import RunFolder, create, default_name
+from respawn.runs.metadata import new_meta, read_meta, write_meta
+from respawn.training.assemble import assemble
+from respawn.training.config import RunConfig, config_from_json, config_to_json
+from respawn.training.device import prepare_torch, resolve_device, resolve_threads
+from respawn.training.drive import Outcome, drive
+from respawn.training.run import Run
+from respawn.worlds.registry import describe
+
+
+def begin(config: RunConfig, *, preset: str, runs_dir: Path, name: str | None = None) -> tuple[RunFolder, Outcome]:
+    """Make a run folder for `config` and train in it. An existing folder is never adopted."""
+    device = resolve_device(config.device, wants_gpu=config.wants_gpu)
+    config = replace(config, device=str(device), threads=resolve_threads(config.threads)).with_grown_plan()
+    name = name or default_name(preset, config.seed, runs_dir)
+    meta = new_meta(name, preset, describe(config.world), config.seed)
+    folder = create(runs_dir, name, asdict(meta), config_to_json(config))
+    with folder.lock():
+        try:
+            run = _assembled(config, folder, first_update=0)
+        except ConfigError:
+            # Nothing was learned and nothing can be: leave no empty run behind.
+            shutil.rmtree(folder.path)
+            raise
+        if not run.world.exact_resume:
+            note = f"{run.world.name} cannot say its state, so its episodes begin anew when the run is resumed"
+            write_meta(folder, replace(meta, exact_resume=False, exact_resume_note=note))
+            run.tell(Event("inexact_resume", note, "warning"))
+        return folder, drive(run, folder)
+
+
+def take_up(
+    folder: RunFolder, *, updates: int | None = None, minutes: float | None = None, device: str | None = None
+) -> Outcome:
+    """Go on with a run from its newest whole checkpoint, to its own limits or to new ones."""
+    with folder.lock():
+        before = load_config(folder)
+        config = before.with_limits(updates, minutes)
+        config = replace(config, device=str(resolve_device(device or config.device, wants_gpu=config.wants_gpu)))
+        found = find_newest(folder.checkpoints)
+        if config != before:
+            write_json_atomically(folder.config, config_to_json(config))
+        run = _assembled(config, folder, first_update=0 if found is None else found.manifest.updates)
+        try:
+            _restore(run, folder, found)
+        except BaseException:
+            run.close()
+            raise
+        for event in _about_resuming(run, folder, found, before, config):
+            run.tell(event)
+        return drive(run, folder)
+
+
+def load_config(folder: RunFolder) -> RunConfig:
+    """The configuration that a run folder holds."""
+    return config_from_json(read_json_object(folder.config))
+
+
+def _assembled(config: RunConfig, folder: RunFolder, first_update: int) -> Run:
+    device = resolve_device(config.device, wants_gpu=config.wants_gpu)
+    prepare_torch(device, config.threads)
+    facts = ConsoleFacts(total_updates=config.last_update, total_minutes=config.minutes, first_update=first_update)
+    observers: ObserverHub = build_observers(folder, config.observers, facts)
+    try:
+        return assemble(config, folder, observers, device)
+    except BaseException:
+        observers.close()
+        raise
+
+
+def _restore(run: Run, folder: RunFolder, found: Found | None) -> None:
+    run.checkpointer.clean()
+    if found is None:
+        # A run saves before its first update, so it was killed before it made one: nothing is lost.
+        run.observers.restore({name: {"bytes": 0} for name in ("updates", "episodes", "evaluations")})
+        return
+    run.restore(found)
+    for name in found.passed_over:
+        run.checkpointer.set_aside(name.partition(":")[0])
+
+
+def _about_resuming(
+    run: Run, folder: RunFolder, found: Found | None, before: RunConfig, config: RunConfig
+) -> list[Event]:
+    events = []
+    if found is None:
+        events.append(Event("resumed", "no checkpoint yet: the run begins at its beginning"))
+    else:
+        for reason in found.passed_over:
+            events.append(Event("damaged_checkpoint", f"passed over a damaged checkpoint, {reason}", "warning"))
+        events.append(Event("resumed", f"resumed from {found.path.name}", facts={"update": run.clock.updates}))
+    if config.planned_updates != before.planned_updates:
+        message = (
+            f"the plan grows from {before.planned_updates} to {config.planned_updates} updates: "
+            "schedules follow the new plan from here"
+        )
+        events.append(Event("plan_extended", message, "warning"))
+    if config.device != before.device:
+        message = f"the run moves from {before.device} to {config.device}: numbers may differ in the last digits"
+        events.append(Event("device_changed", message, "warning"))
+    note = read_meta(folder).exact_resume_note
+    if note:
+        events.append(Event("inexact_resume", note, "warning"))
+    return events

@@ -1,0 +1,91 @@
+"""Advancing the clock by one update, and saying what the update was like."""
+
+from collections.abc import Mapping
+from time import monotonic, time
+
+from respawn.contracts.clock import Clock
+from respawn.contracts.knobs import Knobs
+from respawn.contracts.records import EpisodeReport, LearnReport, Rollout, UpdateReport
+from respawn.contracts.saveable import StateTree
+from respawn.maths.running import Window
+
+RECENT_EPISODES = 100
+
+
+class Reporter:
+    """Forms the row of each update. Remembers the most recent episodes, over which returns are summed up."""
+
+    def __init__(self, clock: Clock, frames_per_step: int) -> None:
+        self._clock = clock
+        self._frames_per_step = frames_per_step
+        self._returns = Window(RECENT_EPISODES)
+        self._lengths = Window(RECENT_EPISODES)
+        self._terminations = Window(RECENT_EPISODES)
+        self._last = monotonic()
+
+    def begin(self) -> None:
+        """The clock runs from here: what came before is not training time."""
+        self._last = monotonic()
+
+    def advance(
+        self, rollout: Rollout, learned: LearnReport, knobs: Knobs, seconds: Mapping[str, float]
+    ) -> tuple[UpdateReport, list[EpisodeReport]]:
+        """Count one update, and report it and the episodes that ended in its rollout.
+
+        Args:
+          rollout: what was learned from.
+          learned: what the learner said.
+          knobs: what held.
+          seconds: how long each phase of the loop took.
+        """
+        clock = self._clock
+        now = monotonic()
+        update_seconds, self._last = now - self._last, now
+        decisions = rollout.num_decisions
+        clock.updates += 1
+        clock.decisions += decisions
+        clock.frames += decisions * self._frames_per_step
+        clock.episodes += len(rollout.episodes)
+        clock.seconds += update_seconds
+        metrics = {
+            **learned.metrics,
+            **{f"knob/{name}": value for name, value in knobs.values.items()},
+            **self._about_episodes(rollout),
+            **{f"time/{phase}_seconds": value for phase, value in {**rollout.phase_seconds, **seconds}.items()},
+            "time/update_seconds": update_seconds,
+            "time/total_seconds": clock.seconds,
+            "time/decisions_per_second": decisions / max(update_seconds, 1e-9),
+            "time/unix": time(),
+        }
+        report = UpdateReport(clock.updates, clock.decisions, clock.frames, clock.episodes, metrics)
+        return report, [EpisodeReport(clock.updates, episode) for episode in rollout.episodes]
+
+    def _about_episodes(self, rollout: Rollout) -> dict[str, float]:
+        self._returns.extend(episode.episode_return for episode in rollout.episodes)
+        self._lengths.extend(episode.length for episode in rollout.episodes)
+        self._terminations.extend(float(episode.end != "time limit") for episode in rollout.episodes)
+        if not len(self._returns):
+            return {}
+        return {
+            "return/mean": self._returns.mean(),
+            "return/p10": self._returns.percentile(10),
+            "return/p50": self._returns.percentile(50),
+            "return/p90": self._returns.percentile(90),
+            "return/max": self._returns.percentile(100),
+            "length/mean": self._lengths.mean(),
+            "episodes/terminated_fraction": self._terminations.mean(),
+        }
+
+    def state(self) -> StateTree:
+        """The recent episodes."""
+        return {
+            "returns": self._returns.state(),
+            "lengths": self._lengths.state(),
+            "terminations": self._terminations.state(),
+        }
+
+    def restore(self, state: StateTree) -> None:
+        """The recent episodes again."""
+        self._returns.restore(state["returns"])
+        self._lengths.restore(state["lengths"])
+        self._terminations.restore(state["terminations"])

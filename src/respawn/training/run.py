@@ -1,0 +1,120 @@
+"""A run: its parts by name, and which of them are saved."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from time import perf_counter
+
+import torch
+
+from respawn.checkpoints.checkpointer import Checkpointer
+from respawn.checkpoints.store import WEIGHTS, Found, restore
+from respawn.contracts.clock import Clock
+from respawn.contracts.collector import Collector, CollectOrder
+from respawn.contracts.learner import Learner
+from respawn.contracts.records import EvaluationReport, Record, Rollout
+from respawn.contracts.saveable import Saveable, StateTree
+from respawn.contracts.world import WorldSpec
+from respawn.evaluation.evaluator import Evaluator
+from respawn.learners.trainee import ModelWeights
+from respawn.memory.rollouts import rollout_from_state, rollout_state
+from respawn.observers.hub import ObserverHub
+from respawn.schedules.director import Director
+from respawn.training.cadence import Cadence
+from respawn.training.reporter import Reporter
+
+
+class Pending:
+    """The rollout that has been gathered and not yet learned from; with lag 0 there is none between updates."""
+
+    def __init__(self, device: torch.device) -> None:
+        self._device = device
+        self.rollout: Rollout | None = None
+
+    def state(self) -> StateTree:
+        """The rollout, if there is one."""
+        return {"rollout": None if self.rollout is None else rollout_state(self.rollout)}
+
+    def restore(self, state: StateTree) -> None:
+        """The rollout again."""
+        saved = state["rollout"]
+        self.rollout = None if saved is None else rollout_from_state(saved, self._device)
+
+
+@dataclass
+class Run:
+    """All the parts of a run. Nothing that matters to its future is anywhere else."""
+
+    lag: int
+    world: WorldSpec
+    clock: Clock
+    collector: Collector
+    learner: Learner
+    weights: ModelWeights
+    director: Director
+    evaluator: Evaluator
+    observers: ObserverHub
+    cadence: Cadence
+    reporter: Reporter
+    checkpointer: Checkpointer
+    pending: Pending
+    judged: EvaluationReport | None = None
+    """the evaluation of the current weights, if there was one"""
+    at_boundary: bool = True
+    """whether all parts agree on the same update, so that they may be saved together"""
+    seconds: dict[str, float] = field(default_factory=dict)
+    """how long each phase of the loop took, since the last report"""
+
+    @property
+    def parts(self) -> dict[str, Saveable]:
+        """Everything that a checkpoint holds, by the name of its file."""
+        return {
+            WEIGHTS: self.weights,
+            "learner": self.learner,
+            "collector": self.collector,
+            "pending": self.pending,
+            "director": self.director,
+            "reporter": self.reporter,
+            "cadence": self.cadence,
+            "clock": self.clock,
+            "observers": self.observers,
+        }
+
+    def order(self) -> CollectOrder:
+        """What the next rollout is to be gathered with."""
+        return CollectOrder(self.learner.weights(), self.director.knobs(self.clock))
+
+    def tell(self, record: Record) -> None:
+        """Let the observers know."""
+        self.observers.receive(record)
+
+    def save(self) -> None:
+        """Write a checkpoint. Only at an update's boundary, when nothing is in flight."""
+        metrics = self.judged.metrics if self.judged is not None else {}
+        with self.timed("checkpoint"):
+            self.checkpointer.save(self.parts, self.clock, metrics)
+        self.cadence.saved(self.clock)
+
+    def restore(self, found: Found) -> None:
+        """Go on from a checkpoint, all or nothing."""
+        self.checkpointer.check_identity(found)
+        restore(found, self.parts)
+        self.cadence.saved(self.clock)
+
+    @contextmanager
+    def timed(self, phase: str) -> Iterator[None]:
+        """Count the time inside towards `phase`."""
+        began = perf_counter()
+        yield
+        self.seconds[phase] = self.seconds.get(phase, 0.0) + perf_counter() - began
+
+    def taken_seconds(self) -> dict[str, float]:
+        """The time counted since this was last asked."""
+        taken, self.seconds = self.seconds, {}
+        return taken
+
+    def close(self) -> None:
+        """Give everything back; what is in flight is dropped."""
+        self.collector.close()
+        self.evaluator.close()
+        self.observers.close()

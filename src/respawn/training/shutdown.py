@@ -1,0 +1,39 @@
+"""Signals → a clean last checkpoint."""
+
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import FrameType
+
+from respawn.training.cadence import Cadence
+
+
+class Shutdown:
+    """Remembers which signal asked the run to stop."""
+
+    def __init__(self) -> None:
+        self.signal: signal.Signals | None = None
+
+    @property
+    def exit_code(self) -> int:
+        """What a process that was stopped by this signal answers: 130 for SIGINT, 143 for SIGTERM, 0 for none."""
+        return 0 if self.signal is None else 128 + self.signal.value
+
+
+@contextmanager
+def stop_on_signals(cadence: Cadence) -> Iterator[Shutdown]:
+    """While inside, the first SIGINT or SIGTERM asks the run to stop at the next update; a second one does not wait."""
+    shutdown = Shutdown()
+
+    def ask(number: int, frame: FrameType | None) -> None:
+        if shutdown.signal is not None:
+            raise KeyboardInterrupt
+        shutdown.signal = signal.Signals(number)
+        cadence.stop_requested = True
+
+    before = {number: signal.signal(number, ask) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield shutdown
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
