@@ -1,10 +1,10 @@
 import copy
 import math
-import time
 
 import pytest
 import torch
 from replays import CORES, NO_CUTS, Replay, act_through, make_model, make_spec, random_replay
+from torch.utils._python_dispatch import TorchDispatchMode
 
 from respawn.contracts.policy import Policy
 from respawn.contracts.world import ActionSpec, ContinuousActions, DiscreteActions, MultiDiscreteActions
@@ -241,15 +241,19 @@ def test_pictures_unroll_as_they_act():
         torch.testing.assert_close(decision.values, unrolled.values[t], atol=1e-5, rtol=1e-5)
 
 
-def test_acting_on_a_small_batch_is_quick():
+class CountOperations(TorchDispatchMode):
+    def __init__(self) -> None:
+        super().__init__()
+        self.count = 0
+
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        self.count += 1
+        return func(*args, **(kwargs or {}))
+
+
+def test_acting_takes_few_operations():
+    """On a small batch an operation costs its call, not its numbers; counting does not depend on a busy machine."""
     model = make_model()
-    observation, generator = torch.randn(8, 3, generator=make_generator(0)), make_generator(1)
-    for _ in range(20):
-        model.act(observation, {}, generator)
-    durations = []
-    for _ in range(50):
-        began = time.perf_counter()
-        model.act(observation, {}, generator)
-        durations.append(time.perf_counter() - began)
-    # About 0.1 ms on one core; the bound only catches a change of kind, on a machine that is busy with other things.
-    assert min(durations) < 0.002
+    with CountOperations() as operations:
+        model.act(torch.zeros(8, 3), {}, make_generator(1))
+    assert operations.count <= 30
