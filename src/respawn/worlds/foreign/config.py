@@ -1,0 +1,75 @@
+"""How a Gymnasium environment is made and watched."""
+
+from dataclasses import dataclass, field
+from typing import Annotated, Literal
+
+import tyro
+
+from respawn.errors import ConfigError
+from respawn.worlds.foreign.making import EnvPlan
+
+
+@dataclass(frozen=True)
+class ForeignConfig:
+    """Any Gymnasium environment, by its id."""
+
+    kind: Annotated[Literal["foreign"], tyro.conf.Suppress] = "foreign"
+    env_id: str = "CartPole-v1"
+    """the id under which the environment is registered with Gymnasium"""
+    imports: tuple[str, ...] = ()
+    """modules to import first, so that the ids of other packages are registered"""
+    env_kwargs: dict[str, bool | int | float | str] = field(default_factory=dict)
+    """arguments for the environment's constructor, as name and value pairs"""
+    max_episode_steps: int | None = None
+    """cut episodes after this many steps instead of after the environment's registered limit"""
+    frames_per_step: int = 1
+    """frames that the environment itself counts for one step; only used for reporting"""
+    render: bool = False
+    """ask the environment for pictures (render_mode 'rgb_array'); some become slower by it"""
+    workers: int = 0
+    """0: in this process; n: n worker processes that share the lanes (never more than there are lanes)"""
+    worker_threads: int = 1
+    """threads that torch and BLAS may use in each worker"""
+    stagger_seconds: float = 0.0
+    """pause between the starts of two workers; 0: all start at once"""
+    construct_seconds: float = 120.0
+    """time limit for a worker to start, import and make all its environments"""
+    reset_seconds: float = 60.0
+    """time limit for a worker to reset its environments"""
+    step_seconds: float = 60.0
+    """time limit for a worker to step its environments once"""
+    max_replacements: int = 16
+    """workers that may be replaced in all, before the run gives up"""
+
+    def __post_init__(self) -> None:
+        """Refuse what cannot work, before anything is started."""
+        if not self.env_id.strip():
+            raise ConfigError("env_id must name a Gymnasium environment, got an empty one; try 'CartPole-v1'")
+        at_least = {"frames_per_step": 1, "workers": 0, "worker_threads": 1, "max_replacements": 0}
+        for name, low in at_least.items():
+            if getattr(self, name) < low:
+                raise ConfigError(f"{name} must be at least {low}, got {getattr(self, name)}")
+        for name in ("construct_seconds", "reset_seconds", "step_seconds"):
+            if not getattr(self, name) > 0:
+                raise ConfigError(f"{name} must be more than 0, got {getattr(self, name)}")
+        if not self.stagger_seconds >= 0:
+            raise ConfigError(f"stagger_seconds must be 0 or more, got {self.stagger_seconds}")
+        if self.max_episode_steps is not None and self.max_episode_steps < 1:
+            raise ConfigError(
+                f"max_episode_steps must be at least 1, got {self.max_episode_steps}; "
+                "leave it out for the environment's registered limit"
+            )
+        for name, value in self.env_kwargs.items():
+            if not isinstance(value, bool | int | float | str):
+                raise ConfigError(f"env_kwargs['{name}'] must be a bool, a number or a string, got {value!r}")
+
+    @property
+    def plan(self) -> EnvPlan:
+        """The part that says how to make one environment."""
+        return EnvPlan(
+            env_id=self.env_id,
+            imports=self.imports,
+            kwargs=dict(self.env_kwargs),
+            max_episode_steps=self.max_episode_steps,
+            render=self.render,
+        )

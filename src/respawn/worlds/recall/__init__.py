@@ -1,0 +1,1 @@
+"""Recall: a small memory task, and the template for a world of your own."""

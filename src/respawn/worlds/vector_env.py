@@ -1,0 +1,116 @@
+"""A World as a `gymnasium.vector.VectorEnv`, for code that speaks Gymnasium."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import gymnasium
+import numpy as np
+import torch
+from gymnasium import spaces
+from gymnasium.vector import AutoresetMode, VectorEnv
+from gymnasium.vector.utils import batch_space
+
+from respawn.contracts.world import ActionSpec, ContinuousActions, DiscreteActions, Frame, ObservationSpec, World
+from respawn.errors import WorldError
+from respawn.worlds.episodes import Array, ShowsFinalObservations
+
+LARGEST_SEED = 2**31 - 1
+
+
+class WorldVectorEnv(VectorEnv[Array, Array, Array]):
+    """Every lane of a world as a sub-environment that restarts within the step that ends it.
+
+    The last observation of an episode is in `infos["final_obs"]`, its return and length in `infos["final_info"]`. For
+    an episode that terminated in a world that does not keep its last observation, it is the one before it.
+    """
+
+    def __init__(self, world: World) -> None:
+        spec = world.spec
+        self._world = world
+        self.num_envs = spec.num_lanes
+        self.metadata = {"autoreset_mode": AutoresetMode.SAME_STEP, "render_modes": ["rgb_array"]}
+        self.render_mode = "rgb_array"
+        self.single_observation_space = observation_space(spec.observation)
+        self.single_action_space = action_space(spec.actions)
+        self.observation_space = batch_space(self.single_observation_space, self.num_envs)
+        self.action_space = batch_space(self.single_action_space, self.num_envs)
+        self._last_seen: Array | None = None
+
+    def reset(
+        self, *, seed: int | Sequence[int | None] | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Array, dict[str, Any]]:
+        """Begin a new episode in every lane; one seed stands for itself and the numbers that follow it."""
+        super().reset(seed=seed if isinstance(seed, int) else None)
+        if isinstance(seed, int):
+            seeds: list[int | None] = [seed + lane for lane in range(self.num_envs)]
+        else:
+            seeds = [None] * self.num_envs if seed is None else list(seed)
+        drawn = [int(self.np_random.integers(LARGEST_SEED)) if each is None else each for each in seeds]
+        self._last_seen = to_array(self._world.reset(drawn))
+        return self._last_seen.copy(), {}
+
+    def step(self, actions: Array) -> tuple[Array, Array, Array, Array, dict[str, Any]]:
+        """Carry out one action a lane."""
+        if self._last_seen is None:
+            raise gymnasium.error.ResetNeeded("expected reset() before the first step()")
+        result = self._world.step(torch.as_tensor(np.asarray(actions)))
+        terminated, truncated = to_array(result.terminated), to_array(result.truncated)
+        infos: dict[str, Any] = {}
+        if result.episodes:
+            ended = terminated | truncated
+            finals = final_observations(self._world, self._last_seen, truncated, result.cut_observations)
+            rows = np.full(self.num_envs, None, dtype=object)
+            for lane in np.flatnonzero(ended):
+                rows[lane] = finals[lane]
+            returns, lengths = np.zeros(self.num_envs), np.zeros(self.num_envs, np.int64)
+            for episode in result.episodes:
+                returns[episode.lane], lengths[episode.lane] = episode.episode_return, episode.length
+            summary = {"r": returns, "_r": ended.copy(), "l": lengths, "_l": ended.copy()}
+            infos = {
+                "final_obs": rows,
+                "_final_obs": ended,
+                "final_info": {"episode": summary, "_episode": ended.copy()},
+                "_final_info": ended.copy(),
+            }
+        self._last_seen = to_array(result.observation)
+        return self._last_seen.copy(), to_array(result.reward).astype(np.float64), terminated, truncated, infos
+
+    def render(self) -> tuple[Frame, ...]:
+        """One picture a lane."""
+        return tuple(self._world.render(lane) for lane in range(self.num_envs))
+
+    def close_extras(self, **kwargs: Any) -> None:
+        """Close the world."""
+        self._world.close()
+
+
+def observation_space(spec: ObservationSpec) -> spaces.Box:
+    """The Gymnasium space of one lane's observations."""
+    if spec.dtype == "uint8":
+        return spaces.Box(0, 255, spec.shape, np.uint8)
+    return spaces.Box(-np.inf, np.inf, spec.shape, np.float32)
+
+
+def action_space(spec: ActionSpec) -> spaces.Space[Any]:
+    """The Gymnasium space of one lane's actions, in the units that a policy speaks in."""
+    if isinstance(spec, DiscreteActions):
+        return spaces.Discrete(spec.num_actions)
+    if isinstance(spec, ContinuousActions):
+        return spaces.Box(-1.0, 1.0, (spec.size,), np.float32)
+    return spaces.MultiDiscrete(list(spec.sizes))
+
+
+def to_array(tensor: torch.Tensor) -> Array:
+    """A copy of a world's tensor, which the world may overwrite."""
+    return np.array(tensor.cpu().numpy())
+
+
+def final_observations(world: World, before: Array, truncated: Array, cuts: torch.Tensor) -> Array:
+    """What was last seen in lanes that ended in the last step, [B, ...]; other rows have no meaning."""
+    if isinstance(world, ShowsFinalObservations):
+        return to_array(world.final_observations())
+    if int(truncated.sum()) != len(cuts):
+        raise WorldError(f"expected {int(truncated.sum())} cut observations, one a truncated lane, got {len(cuts)}")
+    finals = before.copy()
+    finals[truncated] = to_array(cuts)
+    return finals

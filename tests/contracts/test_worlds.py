@@ -1,0 +1,61 @@
+"""Every world against the suite for worlds."""
+
+import pytest
+import torch
+
+from respawn.contracts.world import World
+from respawn.testing.fakes import FakeWorld
+from respawn.testing.suites.world import MakeWorld, check_world
+from respawn.worlds.foreign.config import ForeignConfig
+from respawn.worlds.recall.config import RecallConfig
+from respawn.worlds.registry import WorldConfig, make_world
+
+
+def maker(config: WorldConfig) -> MakeWorld:
+    def make(num_lanes: int) -> World:
+        return make_world(config, num_lanes, device=torch.device("cpu"), seed=0)
+
+    return make
+
+
+@pytest.mark.parametrize("with_absences", [False, True])
+def test_fake(with_absences):
+    check_world(lambda num_lanes: FakeWorld(num_lanes, with_absences=with_absences), num_steps=100)
+
+
+@pytest.mark.parametrize("config", [RecallConfig(), RecallConfig(num_cues=2, delay_steps=0, noise=1.0)])
+def test_recall(config):
+    check_world(maker(config), num_steps=60)
+
+
+@pytest.mark.parametrize(
+    "env_id",
+    [
+        "CartPole-v1",
+        "Acrobot-v1",
+        "MountainCar-v0",
+        "MountainCarContinuous-v0",
+        "Pendulum-v1",
+        "FrozenLake-v1",
+        "Taxi-v4",
+        "Blackjack-v1",
+    ],
+)
+def test_foreign_in_process(env_id):
+    config = ForeignConfig(env_id=env_id, max_episode_steps=60)
+    check_world(maker(config), num_steps=130)
+
+
+def test_foreign_that_cannot_end_by_itself():
+    check_world(maker(ForeignConfig(env_id="CliffWalking-v1", max_episode_steps=25)), num_steps=60, is_random=False)
+
+
+@pytest.mark.parametrize("env_id", ["CartPole-v1", "Pendulum-v1"])
+def test_foreign_in_two_workers(env_id):
+    config = ForeignConfig(env_id=env_id, workers=2, max_episode_steps=60)
+    check_world(maker(config), num_steps=130)
+
+
+def test_foreign_that_cannot_tell_its_state():
+    config = ForeignConfig(env_id="bad/Walker-v0", imports=("bad_envs",), workers=2)
+    check_world(maker(config), num_steps=30)
