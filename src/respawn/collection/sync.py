@@ -1,7 +1,5 @@
 """Collecting in the caller's thread."""
 
-from collections.abc import Sequence
-
 import torch
 
 from respawn.collection.actor import Actor
@@ -16,21 +14,17 @@ from respawn.memory.rollout_buffer import RolloutBuffer
 class SyncCollector:
     """`start` notes the order, `finish` does the work.
 
-    Owns the world. With lag 1 the weights in the order are older than the learner's by then, just as they are when a
+    Owns the world, which has already begun its first episodes. With lag 1 the weights in the order are older than the learner's by then, just as they are when a
     thread does the work meanwhile: the numbers are the same.
     """
 
-    def __init__(
-        self, world: World, actor: Actor, *, horizon_steps: int, seeds: Sequence[int], device: torch.device
-    ) -> None:
+    def __init__(self, world: World, actor: Actor, *, horizon_steps: int, device: torch.device) -> None:
         self._world = world
         self._actor = actor
         self._horizon_steps = horizon_steps
-        self._seeds = tuple(seeds)
         self._buffers = [RolloutBuffer(world.spec, horizon_steps, device) for _ in range(2)]
-        self._valid = torch.ones(world.spec.num_lanes, dtype=torch.bool)
+        self._valid = torch.ones(world.spec.num_lanes, dtype=torch.bool, device=world.observe().device)
         self._order: CollectOrder | None = None
-        self._has_begun = False
 
     def start(self, order: CollectOrder) -> None:
         """Note what to gather."""
@@ -41,9 +35,6 @@ class SyncCollector:
         if self._order is None:
             raise RuntimeError("finish() without start()")
         order, self._order = self._order, None
-        if not self._has_begun:
-            self._valid = self._valid.to(self._world.reset(self._seeds).device)
-            self._has_begun = True
         buffer = self._buffers[0]
         self._buffers.reverse()
         rollout, self._valid = unroll(self._world, self._actor, buffer, order, self._horizon_steps, self._valid)
@@ -51,22 +42,13 @@ class SyncCollector:
 
     def state(self) -> StateTree:
         """The world as it stands, and what the actor remembers of it."""
-        return {
-            "has_begun": self._has_begun,
-            "world": self._world.state() if self._has_begun else {},
-            "actor": self._actor.state(),
-            "valid": self._valid.clone(),
-        }
+        return {"world": self._world.state(), "actor": self._actor.state(), "valid": self._valid.clone()}
 
     def restore(self, state: StateTree) -> None:
         """Put the world and the actor back."""
-        self._has_begun = state["has_begun"]
-        self._actor.restore(state["actor"])
-        self._valid = state["valid"]
-        if not self._has_begun:
-            return
         self._world.restore(state["world"])
-        self._valid = self._valid.to(self._world.observe().device)
+        self._actor.restore(state["actor"])
+        self._valid = state["valid"].to(self._world.observe().device)
         if not self._world.spec.exact_resume:
             # Its episodes begin anew, so what the actor remembers is of episodes that no longer exist.
             self._actor.forget_all()

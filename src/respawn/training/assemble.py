@@ -117,7 +117,6 @@ def _collector(config: RunConfig, world: World, device: torch.device) -> Collect
         world,
         actor,
         horizon_steps=config.collection.horizon_steps,
-        seeds=[derive_seed(config.seed, "lane", lane) for lane in range(num_lanes)],
         device=device,
     )
     return OverlapCollector(collector) if config.collection.lag == 1 and config.collection.threaded else collector
