@@ -54,8 +54,3 @@ def test_foreign_that_cannot_end_by_itself():
 def test_foreign_in_two_workers(env_id):
     config = ForeignConfig(env_id=env_id, workers=2, max_episode_steps=60)
     check_world(maker(config), num_steps=130)
-
-
-def test_foreign_that_cannot_tell_its_state():
-    config = ForeignConfig(env_id="bad/Walker-v0", imports=("bad_envs",), workers=2)
-    check_world(maker(config), num_steps=30)

@@ -41,9 +41,10 @@ class Walker(gymnasium.Env):
         """Whether there was no trouble before; always, without a flag file."""
         if not self.flag:
             return True
-        if Path(self.flag).exists():
+        try:
+            Path(self.flag).touch(exist_ok=False)  # one process only can be the first, whichever it is
+        except FileExistsError:
             return False
-        Path(self.flag).touch()
         return True
 
     def trouble(self) -> None:

@@ -28,6 +28,7 @@ class Optimizer:
             lr=config.learning_rate,
             betas=(config.beta1, config.beta2),
             eps=config.epsilon,
+            fused=True,
         )
 
     def zero(self) -> None:
@@ -65,7 +66,5 @@ class Optimizer:
         for name, moments in state.items():
             parameter = self._parameters[name]
             self._adamw.state[parameter] = {
-                # AdamW counts its steps on the CPU wherever the moments are.
-                key: value.clone() if key == "step" else value.to(parameter.device, copy=True)
-                for key, value in moments.items()
+                key: value.to(parameter.device, copy=True) for key, value in moments.items()
             }

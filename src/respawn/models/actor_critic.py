@@ -45,6 +45,7 @@ class ActorCritic(nn.Module):
         self.value_encoder = value_encoder
         self.distribution = distribution
         self._low_precision = precision == "bfloat16"
+        self._noisy = tuple(module for module in self.modules() if isinstance(module, NoisyLinear))
 
     def initial_memory(self, num_lanes: int) -> Memory:
         """What is remembered at the start of an episode, on the model's device: zeros."""
@@ -103,15 +104,13 @@ class ActorCritic(nn.Module):
 
     def sample_noise(self, generator: Generator) -> None:
         """Draw the noise of noisy heads anew; nothing for the others."""
-        for module in self.modules():
-            if isinstance(module, NoisyLinear):
-                module.sample_noise(generator)
+        for head in self._noisy:
+            head.sample_noise(generator)
 
     def clear_noise(self) -> None:
         """Let noisy heads use their mean weights, as for evaluation."""
-        for module in self.modules():
-            if isinstance(module, NoisyLinear):
-                module.clear_noise()
+        for head in self._noisy:
+            head.clear_noise()
 
     def _precision(self, observations: Tensor) -> AbstractContextManager[object]:
         if not self._low_precision:

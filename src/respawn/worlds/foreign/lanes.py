@@ -33,6 +33,7 @@ class LaneGroup:
         self._progress = array("i", [0, NO_LANE]) if progress is None else progress
         self._mark = mark
         self._envs: list[Env] = []
+        self._has_reset = False  # marks are for the first time of everything; a file of all of them helps nobody
         self._has_stepped = False
 
     def build(self) -> None:
@@ -76,9 +77,11 @@ class LaneGroup:
         encode = self._translation.encode
         for index, (lane, seed) in enumerate(zip(self.lanes, seeds, strict=True)):
             self._enter(Stage.RESET, lane)
-            self._mark("reset", lane)
+            if not self._has_reset:
+                self._mark("reset", lane)
             observation, _ = self._envs[index].reset(seed=seed)
             encode(observation, self._rows[slot][index])
+        self._has_reset = True
         self._enter(Stage.WAIT)
 
     def step(self, slot: int) -> None:

@@ -75,6 +75,10 @@ class WorkerProcess:
         with contextlib.suppress(OSError):
             self.connection.send((command, argument))
 
+    def answers_within(self, limit_seconds: float) -> bool:
+        """Whether it answers, or its end shows, before so much time has passed since it was given its task."""
+        return self.connection.poll(max(self.began + limit_seconds - time.monotonic(), 0.0))
+
     def stack(self) -> str:
         """Where its threads are just now, as far as it can still be made to tell."""
         before = self._output.stat().st_size

@@ -36,6 +36,14 @@ class Failure:
     log: Path
 
 
+class _TimeIsUpError(Exception):
+    """A worker did not answer in time."""
+
+    def __init__(self, seconds: float) -> None:
+        super().__init__(f"no answer within {seconds:g} s")
+        self.seconds = seconds
+
+
 class Supervisor:
     """Runs the lanes in `num_workers` processes, each with a run of neighbouring lanes."""
 
@@ -208,8 +216,8 @@ class Supervisor:
             process = self._workers[worker]
             try:
                 kind, content = self._answer_of(process, limit_seconds)
-            except TimeoutError:
-                failures.append(self._lose(worker, "hung", limit_seconds))
+            except _TimeIsUpError as limit:
+                failures.append(self._lose(worker, "hung", limit.seconds))
                 continue
             except (EOFError, OSError):
                 failures.append(self._lose(worker, "died"))
@@ -226,13 +234,12 @@ class Supervisor:
 
     def _answer_of(self, process: WorkerProcess, limit_seconds: float) -> tuple[str, Any]:
         progress = self._shared.progress(process.plan.worker)
-        remaining = process.began + limit_seconds - time.monotonic()
-        if not process.connection.poll(max(remaining, 0.0)):
+        if not process.answers_within(limit_seconds):
             # An episode may have ended in this step: beginning the next one has a time limit of its own.
-            is_resetting = progress[0] == Stage.RESET and self._config.reset_seconds > limit_seconds
-            extra = process.began + self._config.reset_seconds - time.monotonic()
-            if not (is_resetting and process.connection.poll(max(extra, 0.0))):
-                raise TimeoutError
+            if progress[0] == Stage.RESET:
+                limit_seconds = max(limit_seconds, self._config.reset_seconds)
+            if not process.answers_within(limit_seconds):
+                raise _TimeIsUpError(limit_seconds)
         kind, content = process.connection.recv()
         return kind, content
 
