@@ -1,0 +1,169 @@
+"""ForeignWorld in this process."""
+
+import gymnasium
+import numpy as np
+import pytest
+import torch
+
+from respawn.errors import CheckpointError, ConfigError, WorldError
+from respawn.testing.suites.world import check_world
+from respawn.worlds.foreign.config import ForeignConfig
+from respawn.worlds.foreign.world import ForeignWorld
+from respawn.worlds.registry import make_world
+
+
+def bad(name: str, **settings: object) -> ForeignConfig:
+    return ForeignConfig(env_id=f"bad/{name}-v0", imports=("bad_envs",), **settings)
+
+
+def run_until(world, num_steps, action=1):
+    actions = torch.full((world.spec.num_lanes,), action)
+    return [world.step(actions) for _ in range(num_steps)][-1]
+
+
+def test_equals_bare_gymnasium():
+    world = ForeignWorld(ForeignConfig(max_episode_steps=20), 2)
+    envs = [gymnasium.make("CartPole-v1", max_episode_steps=20) for _ in range(2)]
+    seen = world.reset([5, 6])
+    assert np.array_equal(seen, np.stack([env.reset(seed=seed)[0] for env, seed in zip(envs, [5, 6], strict=True)]))
+    generator = torch.Generator().manual_seed(0)
+    num_cut = num_terminated = 0
+    for _ in range(300):
+        actions = torch.randint(2, (2,), generator=generator)
+        result = world.step(actions)
+        cuts = []
+        for lane, env in enumerate(envs):
+            observation, reward, terminated, truncated, _ = env.step(int(actions[lane]))
+            assert result.reward[lane] == reward
+            assert result.terminated[lane] == terminated
+            assert result.truncated[lane] == (truncated and not terminated)
+            if terminated or truncated:
+                assert np.array_equal(world.final_observations()[lane], observation)
+            if truncated and not terminated:
+                cuts.append(observation)
+            if terminated or truncated:
+                observation, _ = env.reset()
+            assert np.array_equal(result.observation[lane], observation)
+        assert len(result.cut_observations) == len(cuts)
+        assert all(np.array_equal(cut, seen) for cut, seen in zip(result.cut_observations, cuts, strict=True))
+        num_cut, num_terminated = num_cut + len(cuts), num_terminated + int(result.terminated.sum())
+    assert num_cut > 0 and num_terminated > 0
+
+
+def test_end_reasons():
+    world = ForeignWorld(bad("Walker", max_episode_steps=4), 1)
+    world.reset([0])
+    assert run_until(world, 4).episodes[0].end == "time limit"
+    world = ForeignWorld(bad("Walker", max_episode_steps=5), 1)  # both at once: its own end wins
+    world.reset([0])
+    result = run_until(world, 5)
+    assert result.episodes[0].end == "terminated" and not result.truncated.any() and len(result.cut_observations) == 0
+
+
+def test_unknown_id_is_met_with_close_ones():
+    with pytest.raises(ConfigError, match=r"'CartPole-v11'.*close to it are CartPole-v1.*`imports`"):
+        ForeignWorld(ForeignConfig(env_id="CartPole-v11"), 1)
+    with pytest.raises(ConfigError, match=r"'cartpole'.*CartPole-v1"):
+        ForeignWorld(ForeignConfig(env_id="cartpole"), 1)
+    with pytest.raises(ConfigError, match=r"'zzzzzz'.*none of the \d+ registered ids"):
+        ForeignWorld(ForeignConfig(env_id="zzzzzz"), 1)
+
+
+def test_what_is_missing_is_named():
+    with pytest.raises(ConfigError, match=r"cannot import 'no_such_module'.*mend `imports`"):
+        ForeignWorld(ForeignConfig(imports=("no_such_module",)), 1)
+    with pytest.raises(ConfigError, match=r"does not take .*colour='red'.*mend `env_kwargs`"):
+        ForeignWorld(ForeignConfig(env_kwargs={"colour": "red"}), 1)
+    with pytest.raises(ConfigError, match=r"'bad/SpeaksText-v0' has the observation space Sequence"):
+        ForeignWorld(bad("SpeaksText"), 1)
+    with pytest.raises(ConfigError, match=r"'bad/ActsInDicts-v0' has the action space Dict"):
+        ForeignWorld(bad("ActsInDicts"), 1)
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("Raises", "failed in step of lane 0: raised ValueError: the pole broke"),
+        ("WrongShape", r"failed in step of lane 0: expected .*shape \(2,\).*float32.*got shape \(3,\) .*float64"),
+        ("WrongDtype", "failed in step of lane 0: expected .*float32.* got .*<U1"),
+    ],
+)
+def test_failures_are_placed(name, message):
+    world = ForeignWorld(bad(name), 2)
+    world.reset([0, 1])
+    with pytest.raises(WorldError, match=f"'bad/{name}-v0' {message}") as caught:
+        run_until(world, 3)
+    assert caught.value.__cause__ is not None
+
+
+def test_wrong_calls_are_named():
+    world = ForeignWorld(ForeignConfig(), 2)
+    with pytest.raises(WorldError, match="one seed for each of 2 lanes, got 1"):
+        world.reset([1])
+    world.reset([1, 2])
+    with pytest.raises(WorldError, match=r"actions of shape \(2,\), got \(2, 1\)"):
+        world.step(torch.zeros(2, 1, dtype=torch.int64))
+    with pytest.raises(CheckpointError, match="expected the state of 2 lanes, got 3"):
+        world.restore(ForeignWorld(ForeignConfig(), 3).state())
+    with pytest.raises(ConfigError, match="at least one lane"):
+        ForeignWorld(ForeignConfig(), 0)
+
+
+def test_kwargs_reach_the_environment():
+    world = ForeignWorld(bad("Walker", env_kwargs={"length": 2}), 1)
+    world.reset([0])
+    assert run_until(world, 2).terminated.all()
+
+
+def test_without_state_episodes_begin_anew_and_it_is_said():
+    events = []
+    world = ForeignWorld(bad("Walker"), 2, notify=events.append)
+    assert not world.spec.exact_resume
+    first = world.reset([0, 1]).clone()
+    run_until(world, 3)
+    state = world.state()
+    world.restore(state)
+    assert [event.kind for event in events] == ["episodes_begun_anew"]
+    assert world.observe()[:, 1].tolist() == [0, 0]  # no step has been made
+    assert not torch.equal(world.observe(), first)  # and it is not the first episode over again
+    assert run_until(world, 5).episodes[0].length == 5
+
+
+def test_the_contract_is_kept_with_and_without_a_state():
+    for name, exact in (("Walker", False), ("TellsItsState", True)):
+        assert ForeignWorld(bad(name), 1).spec.exact_resume == exact
+        config = bad(name)
+        check_world(lambda lanes, config=config: make_world(config, lanes, device=torch.device("cpu"), seed=0))
+
+
+def test_pictures():
+    world = ForeignWorld(bad("Draws", render=True), 1)
+    world.reset([0])
+    run_until(world, 2)
+    frame = world.render(0)
+    assert frame.shape == (8, 9, 3) and frame.dtype == np.uint8 and (frame == 2).all()
+    silent = ForeignWorld(bad("Draws"), 1)
+    silent.reset([0])
+    with pytest.raises(ConfigError, match="set `render`"):
+        silent.render(0)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"env_id": " "}, "env_id"),
+        ({"workers": -1}, "workers must be at least 0, got -1"),
+        ({"worker_threads": 0}, "worker_threads"),
+        ({"max_replacements": -1}, "max_replacements"),
+        ({"step_seconds": 0.0}, "step_seconds must be more than 0"),
+        ({"reset_seconds": float("nan")}, "reset_seconds"),
+        ({"construct_seconds": -1.0}, "construct_seconds"),
+        ({"stagger_seconds": -1.0}, "stagger_seconds"),
+        ({"max_episode_steps": 0}, "max_episode_steps"),
+        ({"frames_per_step": 0}, "frames_per_step"),
+        ({"env_kwargs": {"desc": ["SF"]}}, "env_kwargs"),
+    ],
+)
+def test_config_refuses(wrong, message):
+    with pytest.raises(ConfigError, match=message):
+        ForeignConfig(**wrong)
