@@ -17,6 +17,15 @@ NO_CUTS = torch.empty(0, 2, dtype=torch.int64)
 CORES = {
     "none": ModelConfig(hidden_sizes=(8,)),
     "separate": ModelConfig(hidden_sizes=(8,), separate_value=True),
+    "separate gru": ModelConfig(hidden_sizes=(8,), core="gru", core_size=8, separate_value=True),
+    "separate transformer": ModelConfig(
+        hidden_sizes=(8,),
+        core="transformer",
+        core_size=8,
+        transformer_heads=2,
+        transformer_window=4,
+        separate_value=True,
+    ),
     "gru": ModelConfig(hidden_sizes=(8,), core="gru", core_size=8),
     "lstm": ModelConfig(hidden_sizes=(8,), core="lstm", core_size=8),
     "transformer": ModelConfig(

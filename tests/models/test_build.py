@@ -19,7 +19,7 @@ def test_the_same_seed_makes_the_same_weights_whatever_happened_before():
     second = build_model(make_spec(), ModelConfig(core="lstm", noisy=True), seed=5).state_dict()
     other = build_model(make_spec(), ModelConfig(core="lstm", noisy=True), seed=6).state_dict()
     assert all(torch.equal(first[name], second[name]) for name in first)
-    assert not torch.equal(first["encoder.layers.0.weight"], other["encoder.layers.0.weight"])
+    assert not torch.equal(first["trunk.encoder.layers.0.weight"], other["encoder.layers.0.weight"])
 
 
 def test_building_leaves_the_global_generator_alone():
@@ -30,15 +30,13 @@ def test_building_leaves_the_global_generator_alone():
 
 def test_policy_and_separate_value_do_not_begin_alike():
     model = build_model(make_spec(), ModelConfig(separate_value=True), seed=0)
-    assert isinstance(model.encoder, MLPEncoder)
-    assert isinstance(model.value_encoder, MLPEncoder)
-    assert not torch.equal(model.encoder.layers[0].weight, model.value_encoder.layers[0].weight)
+    assert not torch.equal(model.trunk.encoder.layers[0].weight, model.value_trunk.encoder.layers[0].weight)
 
 
 def test_auto_chooses_the_encoder_by_what_is_seen():
-    assert isinstance(build_model(PICTURES, ModelConfig(), seed=0).encoder, ImpalaEncoder)
-    assert isinstance(build_model(PICTURES, ModelConfig(encoder="mlp"), seed=0).encoder, MLPEncoder)
-    assert isinstance(build_model(make_spec((1, 8, 8)), ModelConfig(), seed=0).encoder, MLPEncoder)
+    assert isinstance(build_model(PICTURES, ModelConfig(), seed=0).trunk.encoder, ImpalaEncoder)
+    assert isinstance(build_model(PICTURES, ModelConfig(encoder="mlp"), seed=0).trunk.encoder, MLPEncoder)
+    assert isinstance(build_model(make_spec((1, 8, 8)), ModelConfig(), seed=0).trunk.encoder, MLPEncoder)
 
 
 @pytest.mark.parametrize(
@@ -51,7 +49,7 @@ def test_auto_chooses_the_encoder_by_what_is_seen():
     ],
 )
 def test_every_core_can_be_built(config: ModelConfig, kind: type):
-    assert isinstance(build_model(make_spec(), config, seed=0).core, kind)
+    assert isinstance(build_model(make_spec(), config, seed=0).trunk.core, kind)
 
 
 @pytest.mark.parametrize("spec", [make_spec(), make_spec((1, 8, 8)), make_spec((8,), pictures=True)])

@@ -18,7 +18,6 @@ from respawn.models.config import ModelConfig
         ({"transformer_heads": 0}, "transformer_heads"),
         ({"transformer_window": 0}, "transformer_window"),
         ({"core": "transformer", "core_size": 10, "transformer_heads": 4}, "multiple"),
-        ({"core": "gru", "separate_value": True}, "separate_value"),
     ],
 )
 def test_what_cannot_be_built_is_refused(fields: dict[str, Any], word: str):

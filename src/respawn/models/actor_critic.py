@@ -1,4 +1,4 @@
-"""Encoder, core and heads put together: what acts, and what learners train."""
+"""Trunk and heads put together: what acts, and what learners train."""
 
 from contextlib import AbstractContextManager, nullcontext
 from typing import Literal, NamedTuple
@@ -9,9 +9,8 @@ from torch import Generator, Tensor, nn
 from respawn.contracts.policy import Decision
 from respawn.contracts.records import Memory
 from respawn.maths.distributions import ActionDistribution
-from respawn.models.cores import Core
-from respawn.models.encoders import Encoder
 from respawn.models.heads import NoisyLinear, PolicyHead, ValueHead
+from respawn.models.trunk import Trunk
 
 
 class Unrolled(NamedTuple):
@@ -23,33 +22,39 @@ class Unrolled(NamedTuple):
     memory: Memory  # [B, ...] after row T-1, without gradient
 
 
+VALUE = "value."
+"""What the names of a separate value's memory begin with."""
+
+
 class ActorCritic(nn.Module):
     """A policy and a value; implements `contracts.policy.Policy`."""
 
     def __init__(
         self,
         *,
-        encoder: Encoder,
-        core: Core,
+        trunk: Trunk,
+        value_trunk: Trunk | None,
         policy_head: PolicyHead,
         value_head: ValueHead,
-        value_encoder: Encoder | None,
         distribution: ActionDistribution,
         precision: Literal["float32", "bfloat16"],
     ) -> None:
         super().__init__()
-        self.encoder = encoder
-        self.core = core
+        self.trunk = trunk
+        self.value_trunk = value_trunk
         self.policy_head = policy_head
         self.value_head = value_head
-        self.value_encoder = value_encoder
         self.distribution = distribution
         self._low_precision = precision == "bfloat16"
         self._noisy = tuple(module for module in self.modules() if isinstance(module, NoisyLinear))
 
     def initial_memory(self, num_lanes: int) -> Memory:
         """What is remembered at the start of an episode, on the model's device: zeros."""
-        return self.core.initial_memory(num_lanes, next(self.parameters()).device)
+        device = next(self.parameters()).device
+        memory = self.trunk.core.initial_memory(num_lanes, device)
+        if self.value_trunk is None:
+            return memory
+        return _joined(memory, self.value_trunk.core.initial_memory(num_lanes, device))
 
     @torch.no_grad()
     def act(self, observation: Tensor, memory: Memory, generator: Generator | None) -> Decision:
@@ -61,8 +66,14 @@ class ActorCritic(nn.Module):
           generator: on the model's device.
         """
         with self._precision(observation):
-            features, memory = self.core.step(self.encoder(observation), memory)
-            value_features = features if self.value_encoder is None else self.value_encoder(observation)
+            if self.value_trunk is None:
+                features, memory = self.trunk.step(observation, memory)
+                value_features = features
+            else:
+                own, others = _parted(memory)
+                features, own = self.trunk.step(observation, own)
+                value_features, others = self.value_trunk.step(observation, others)
+                memory = _joined(own, others)
         parameters = self.policy_head(features.float())
         if generator is None:
             actions = self.distribution.mode(parameters)
@@ -88,18 +99,19 @@ class ActorCritic(nn.Module):
           cut_observations: [K, ...] what was seen last there; valued from what the lane remembered after row t.
         """
         with self._precision(observations):
-            output = self.core(self.encoder(observations), memory, starts, cuts, self.encoder(cut_observations))
-            features, cut_features = output.features, output.cut_features
-            if self.value_encoder is None:
-                value_features = features
+            if self.value_trunk is None:
+                output = value_output = self.trunk(observations, memory, starts, cuts, cut_observations)
+                after = output.memory
             else:
-                value_features = self.value_encoder(observations)
-                cut_features = self.value_encoder(cut_observations)
+                own, others = _parted(memory)
+                output = self.trunk(observations, own, starts, cuts, cut_observations)
+                value_output = self.value_trunk(observations, others, starts, cuts, cut_observations)
+                after = _joined(output.memory, value_output.memory)
         return Unrolled(
-            parameters=self.policy_head(features.float()),
-            values=self.value_head(value_features.float()),
-            cut_values=self.value_head(cut_features.float()),
-            memory={name: part.detach() for name, part in output.memory.items()},
+            parameters=self.policy_head(output.features.float()),
+            values=self.value_head(value_output.features.float()),
+            cut_values=self.value_head(value_output.cut_features.float()),
+            memory={name: part.detach() for name, part in after.items()},
         )
 
     def sample_noise(self, generator: Generator) -> None:
@@ -116,3 +128,14 @@ class ActorCritic(nn.Module):
         if not self._low_precision:
             return nullcontext()
         return torch.autocast(observations.device.type, dtype=torch.bfloat16)
+
+
+def _joined(memory: Memory, value_memory: Memory) -> Memory:
+    """Both trunks' memory as one."""
+    return {**memory, **{f"{VALUE}{name}": part for name, part in value_memory.items()}}
+
+
+def _parted(memory: Memory) -> tuple[Memory, Memory]:
+    """The policy's and the value's part of a joined memory."""
+    own = {name: part for name, part in memory.items() if not name.startswith(VALUE)}
+    return own, {name.removeprefix(VALUE): part for name, part in memory.items() if name.startswith(VALUE)}

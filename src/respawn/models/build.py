@@ -12,6 +12,7 @@ from respawn.models.cores import Core, NoCore, RecurrentCore
 from respawn.models.encoders import Encoder, ImpalaEncoder, MLPEncoder
 from respawn.models.heads import PolicyHead, ValueHead
 from respawn.models.transformer import TransformerCore
+from respawn.models.trunk import Trunk
 
 
 def build_model(spec: WorldSpec, config: ModelConfig, *, seed: int, device: torch.device | str = "cpu") -> ActorCritic:
@@ -19,20 +20,23 @@ def build_model(spec: WorldSpec, config: ModelConfig, *, seed: int, device: torc
     # Weights are drawn on the CPU from its global generator (torch's initialisers know no other), which is put back.
     with torch.random.fork_rng(devices=[]), torch.device("cpu"):
         torch.default_generator.manual_seed(derive_seed(seed, "model"))
-        encoder = _encoder(spec.observation, config)
-        core = _core(encoder.num_features, config)
-        value_encoder = _encoder(spec.observation, config) if config.separate_value else None
-        num_value_features = core.num_features if value_encoder is None else value_encoder.num_features
+        trunk = _trunk(spec.observation, config)
+        value_trunk = _trunk(spec.observation, config) if config.separate_value else None
+        num_features = trunk.core.num_features
         model = ActorCritic(
-            encoder=encoder,
-            core=core,
-            policy_head=PolicyHead(core.num_features, spec.actions, noisy=config.noisy),
-            value_head=ValueHead(num_value_features, noisy=config.noisy),
-            value_encoder=value_encoder,
+            trunk=trunk,
+            value_trunk=value_trunk,
+            policy_head=PolicyHead(num_features, spec.actions, noisy=config.noisy),
+            value_head=ValueHead(num_features, noisy=config.noisy),
             distribution=distribution_for(spec.actions),
             precision=config.precision,
         )
     return model.to(device)
+
+
+def _trunk(observation: ObservationSpec, config: ModelConfig) -> Trunk:
+    encoder = _encoder(observation, config)
+    return Trunk(encoder, _core(encoder.num_features, config))
 
 
 def _encoder(observation: ObservationSpec, config: ModelConfig) -> Encoder:

@@ -31,7 +31,7 @@ class ModelConfig:
     transformer_window: int = 64
     """transformer: how many earlier steps a block can look back at"""
     separate_value: bool = False
-    """give the value its own encoder, so that it shares nothing with the policy; only without a core"""
+    """give the value its own encoder and core, so that it shares nothing with the policy"""
     noisy: bool = False
     """let the heads explore by noise on their weights (Fortunato et al. 2018), as much as they learn to"""
     precision: Literal["float32", "bfloat16"] = "float32"
@@ -52,8 +52,4 @@ class ModelConfig:
             raise ConfigError(
                 f"model.core_size ({self.core_size}) must be a multiple of model.transformer_heads "
                 f"({self.transformer_heads}); change one of them"
-            )
-        if self.separate_value and self.core != "none":
-            raise ConfigError(
-                f"model.separate_value works only without a core, but model.core is '{self.core}'; turn one of them off"
             )

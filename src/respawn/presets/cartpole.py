@@ -14,15 +14,15 @@ PRESETS = {
     "cartpole-ppo": RunConfig(
         planned_updates=140,
         world=ForeignConfig(env_id="CartPole-v1"),
-        model=ModelConfig(hidden_sizes=(64, 64)),
-        learner=PPOConfig(optimizer=OptimizerConfig(learning_rate=2.5e-3), epochs=6, minibatches=8),
+        model=ModelConfig(hidden_sizes=(64, 64), core_size=64, separate_value=True),
+        learner=PPOConfig(optimizer=OptimizerConfig(learning_rate=1e-3), epochs=6, minibatches=8),
         collection=CollectionConfig(num_lanes=8, horizon_steps=128),
         evaluation=EvaluationConfig(every_updates=20),
     ),
     "cartpole-vtrace": RunConfig(
         planned_updates=1100,
         world=ForeignConfig(env_id="CartPole-v1"),
-        model=ModelConfig(hidden_sizes=(64, 64)),
+        model=ModelConfig(hidden_sizes=(64, 64), core_size=64, separate_value=True),
         learner=VTraceConfig(optimizer=OptimizerConfig(learning_rate=3e-3)),
         collection=CollectionConfig(num_lanes=8, horizon_steps=16),
         schedules=SchedulesConfig(learning_rate=CurveConfig("cosine", warmup_fraction=0.02, final_fraction=0.05)),
