@@ -19,7 +19,7 @@ def test_the_same_seed_makes_the_same_weights_whatever_happened_before():
     second = build_model(make_spec(), ModelConfig(core="lstm", noisy=True), seed=5).state_dict()
     other = build_model(make_spec(), ModelConfig(core="lstm", noisy=True), seed=6).state_dict()
     assert all(torch.equal(first[name], second[name]) for name in first)
-    assert not torch.equal(first["trunk.encoder.layers.0.weight"], other["encoder.layers.0.weight"])
+    assert not torch.equal(first["trunk.encoder.layers.0.weight"], other["trunk.encoder.layers.0.weight"])
 
 
 def test_building_leaves_the_global_generator_alone():
