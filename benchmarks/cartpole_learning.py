@@ -1,4 +1,4 @@
-"""Do both learners solve CartPole-v1 (over 475, mean of 100 greedy episodes) within 150,000 decisions, from each seed?"""
+"""Do both learners solve CartPole-v1 (over 475, mean of 100 greedy episodes) within 150,000 decisions?"""
 
 import sys
 from dataclasses import asdict
