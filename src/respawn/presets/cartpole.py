@@ -23,7 +23,7 @@ PRESETS = {
         planned_updates=1100,
         world=ForeignConfig(env_id="CartPole-v1"),
         model=ModelConfig(hidden_sizes=(64, 64), core_size=64, separate_value=True),
-        learner=VTraceConfig(optimizer=OptimizerConfig(learning_rate=3e-3)),
+        learner=VTraceConfig(optimizer=OptimizerConfig(learning_rate=3e-3, gradient_norm=2.0)),
         collection=CollectionConfig(num_lanes=8, horizon_steps=16),
         schedules=SchedulesConfig(learning_rate=CurveConfig("cosine", warmup_fraction=0.02, final_fraction=0.05)),
         evaluation=EvaluationConfig(every_updates=100),

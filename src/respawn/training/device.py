@@ -40,5 +40,7 @@ def prepare_torch(device: torch.device, threads: int) -> None:
     """Make torch compute the same numbers every time: a fixed number of threads, and no kernels chosen by timing."""
     torch.set_num_threads(threads)
     if device.type == "cuda":
+        # cuBLAS reads this when it first starts; without it, matrix products may differ from one run to the next.
+        os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
         torch.backends.cudnn.benchmark = False
-        torch.backends.cudnn.deterministic = True
+        torch.use_deterministic_algorithms(True, warn_only=True)
