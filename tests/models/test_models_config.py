@@ -9,14 +9,14 @@ from respawn.models.config import ModelConfig
 @pytest.mark.parametrize(
     ("fields", "word"),
     [
-        ({"hidden_sizes": (64, 0)}, "hidden_sizes"),
+        ({"hidden_sizes": (64, 0)}, "model.hidden-sizes"),
         ({"channels": (16, -1)}, "channels"),
         ({"channels": ()}, "channels"),
-        ({"feature_size": 0}, "feature_size"),
-        ({"core_size": 0}, "core_size"),
-        ({"transformer_layers": 0}, "transformer_layers"),
-        ({"transformer_heads": 0}, "transformer_heads"),
-        ({"transformer_window": 0}, "transformer_window"),
+        ({"feature_size": 0}, "model.feature-size"),
+        ({"core_size": 0}, "model.core-size"),
+        ({"transformer_layers": 0}, "model.transformer-layers"),
+        ({"transformer_heads": 0}, "model.transformer-heads"),
+        ({"transformer_window": 0}, "model.transformer-window"),
         ({"core": "transformer", "core_size": 10, "transformer_heads": 4}, "multiple"),
     ],
 )

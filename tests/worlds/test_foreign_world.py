@@ -61,7 +61,7 @@ def test_end_reasons():
 
 
 def test_unknown_id_is_met_with_close_ones():
-    with pytest.raises(ConfigError, match=r"'CartPole-v11'.*close to it are CartPole-v1.*`imports`"):
+    with pytest.raises(ConfigError, match=r"'CartPole-v11'.*close to it are CartPole-v1.*world.imports"):
         ForeignWorld(ForeignConfig(env_id="CartPole-v11"), 1)
     with pytest.raises(ConfigError, match=r"'cartpole'.*CartPole-v1"):
         ForeignWorld(ForeignConfig(env_id="cartpole"), 1)
@@ -70,9 +70,9 @@ def test_unknown_id_is_met_with_close_ones():
 
 
 def test_what_is_missing_is_named():
-    with pytest.raises(ConfigError, match=r"cannot import 'no_such_module'.*mend `imports`"):
+    with pytest.raises(ConfigError, match=r"cannot import 'no_such_module'.*mend world.imports"):
         ForeignWorld(ForeignConfig(imports=("no_such_module",)), 1)
-    with pytest.raises(ConfigError, match=r"does not take .*colour='red'.*mend `env_kwargs`"):
+    with pytest.raises(ConfigError, match=r"does not take .*colour='red'.*mend world.env-kwargs"):
         ForeignWorld(ForeignConfig(env_kwargs={"colour": "red"}), 1)
     with pytest.raises(ConfigError, match=r"'bad/SpeaksText-v0' has the observation space Sequence"):
         ForeignWorld(bad("SpeaksText"), 1)
@@ -151,17 +151,17 @@ def test_pictures():
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
-        ({"env_id": " "}, "env_id"),
+        ({"env_id": " "}, "world.env-id"),
         ({"workers": -1}, "workers must be at least 0, got -1"),
-        ({"worker_threads": 0}, "worker_threads"),
-        ({"max_replacements": -1}, "max_replacements"),
-        ({"step_seconds": 0.0}, "step_seconds must be more than 0"),
-        ({"reset_seconds": float("nan")}, "reset_seconds"),
-        ({"construct_seconds": -1.0}, "construct_seconds"),
-        ({"stagger_seconds": -1.0}, "stagger_seconds"),
-        ({"max_episode_steps": 0}, "max_episode_steps"),
-        ({"frames_per_step": 0}, "frames_per_step"),
-        ({"env_kwargs": {"desc": ["SF"]}}, "env_kwargs"),
+        ({"worker_threads": 0}, "world.worker-threads"),
+        ({"max_replacements": -1}, "world.max-replacements"),
+        ({"step_seconds": 0.0}, "world.step-seconds must be more than 0"),
+        ({"reset_seconds": float("nan")}, "world.reset-seconds"),
+        ({"construct_seconds": -1.0}, "world.construct-seconds"),
+        ({"stagger_seconds": -1.0}, "world.stagger-seconds"),
+        ({"max_episode_steps": 0}, "world.max-episode-steps"),
+        ({"frames_per_step": 0}, "world.frames-per-step"),
+        ({"env_kwargs": {"desc": ["SF"]}}, "world.env-kwargs"),
     ],
 )
 def test_config_refuses(wrong, message):

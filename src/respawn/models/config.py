@@ -27,7 +27,7 @@ class ModelConfig:
     transformer_layers: int = 2
     """transformer: how many blocks of attention"""
     transformer_heads: int = 4
-    """transformer: how many things a block can look for at once; must divide core_size"""
+    """transformer: how many things a block can look for at once; must divide core-size"""
     transformer_window: int = 64
     """transformer: how many earlier steps a block can look back at"""
     separate_value: bool = False
@@ -42,14 +42,16 @@ class ModelConfig:
         for name in ("hidden_sizes", "channels"):
             sizes: tuple[int, ...] = getattr(self, name)
             if any(size < 1 for size in sizes):
-                raise ConfigError(f"model.{name} must all be at least 1, but are {sizes}; leave out the empty ones")
+                option = name.replace("_", "-")
+                raise ConfigError(f"model.{option} must all be at least 1, but are {sizes}; leave out the empty ones")
         if not self.channels:
-            raise ConfigError("model.channels must name at least one stage, but is empty; (16, 32, 32) is usual")
+            raise ConfigError("model.channels must name at least one stage, but is empty; 16 32 32 is usual")
         for name in ("feature_size", "core_size", "transformer_layers", "transformer_heads", "transformer_window"):
             if getattr(self, name) < 1:
-                raise ConfigError(f"model.{name} must be at least 1, but is {getattr(self, name)}")
+                option = name.replace("_", "-")
+                raise ConfigError(f"model.{option} must be at least 1, but is {getattr(self, name)}")
         if self.core == "transformer" and self.core_size % self.transformer_heads != 0:
             raise ConfigError(
-                f"model.core_size ({self.core_size}) must be a multiple of model.transformer_heads "
+                f"model.core-size ({self.core_size}) must be a multiple of model.transformer-heads "
                 f"({self.transformer_heads}); change one of them"
             )

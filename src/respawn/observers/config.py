@@ -22,6 +22,7 @@ class ObserversConfig:
         for name in ("console_seconds", "tensorboard_seconds"):
             seconds = getattr(self, name)
             if not 0 <= seconds < float("inf"):
+                option = name.replace("_", "-")
                 raise ConfigError(
-                    f"observers.{name} should be 0 or more seconds, but is {seconds}; 0 means every update"
+                    f"observers.{option} should be 0 or more seconds, but is {seconds}; 0 means every update"
                 )

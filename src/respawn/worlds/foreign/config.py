@@ -44,24 +44,24 @@ class ForeignConfig:
     def __post_init__(self) -> None:
         """Refuse what cannot work, before anything is started."""
         if not self.env_id.strip():
-            raise ConfigError("env_id must name a Gymnasium environment, got an empty one; try 'CartPole-v1'")
+            raise ConfigError("world.env-id must name a Gymnasium environment, got an empty one; try 'CartPole-v1'")
         at_least = {"frames_per_step": 1, "workers": 0, "worker_threads": 1, "max_replacements": 0}
         for name, low in at_least.items():
             if getattr(self, name) < low:
-                raise ConfigError(f"{name} must be at least {low}, got {getattr(self, name)}")
+                raise ConfigError(f"{_option(name)} must be at least {low}, got {getattr(self, name)}")
         for name in ("construct_seconds", "reset_seconds", "step_seconds"):
             if not getattr(self, name) > 0:
-                raise ConfigError(f"{name} must be more than 0, got {getattr(self, name)}")
+                raise ConfigError(f"{_option(name)} must be more than 0, got {getattr(self, name)}")
         if not self.stagger_seconds >= 0:
-            raise ConfigError(f"stagger_seconds must be 0 or more, got {self.stagger_seconds}")
+            raise ConfigError(f"world.stagger-seconds must be 0 or more, got {self.stagger_seconds}")
         if self.max_episode_steps is not None and self.max_episode_steps < 1:
             raise ConfigError(
-                f"max_episode_steps must be at least 1, got {self.max_episode_steps}; "
+                f"world.max-episode-steps must be at least 1, got {self.max_episode_steps}; "
                 "leave it out for the environment's registered limit"
             )
         for name, value in self.env_kwargs.items():
             if not isinstance(value, bool | int | float | str):
-                raise ConfigError(f"env_kwargs['{name}'] must be a bool, a number or a string, got {value!r}")
+                raise ConfigError(f"'{name}' in world.env-kwargs must be a bool, a number or a string, got {value!r}")
 
     @property
     def plan(self) -> EnvPlan:
@@ -73,3 +73,8 @@ class ForeignConfig:
             max_episode_steps=self.max_episode_steps,
             render=self.render,
         )
+
+
+def _option(name: str) -> str:
+    """A field as the command line calls it."""
+    return f"world.{name.replace('_', '-')}"

@@ -33,7 +33,7 @@ def import_modules(plan: EnvPlan) -> None:
         except ModuleNotFoundError as problem:
             raise ConfigError(
                 f"cannot import '{name}' for environment '{plan.env_id}': {problem}; "
-                "install the package or mend `imports`"
+                "install the package or mend world.imports"
             ) from problem
 
 
@@ -57,7 +57,7 @@ def make_env(plan: EnvPlan) -> Env:
         given = ", ".join(f"{name}={value!r}" for name, value in kwargs.items())
         raise ConfigError(
             f"environment '{plan.env_id}' does not take the arguments it was given ({given}): {problem}; "
-            "mend `env_kwargs`"
+            "mend world.env-kwargs"
         ) from problem
 
 
@@ -72,5 +72,5 @@ def _unknown_id(plan: EnvPlan, problem: Exception) -> str:
     imported = f" (imported: {', '.join(plan.imports)})" if plan.imports else ""
     return (
         f"no environment is registered as '{plan.env_id}'{imported}; {hint}. "
-        f"If another package provides it, name its module in `imports`. Gymnasium says: {problem}"
+        f"If another package provides it, name its module in world.imports. Gymnasium says: {problem}"
     )

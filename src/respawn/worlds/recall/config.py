@@ -24,12 +24,12 @@ class RecallConfig:
         """Refuse what makes no task."""
         if self.num_cues < 2:
             raise ConfigError(
-                f"num_cues must be at least 2, got {self.num_cues}; with one cue there is nothing to recall"
+                f"world.num-cues must be at least 2, got {self.num_cues}; with one cue there is nothing to recall"
             )
         if self.delay_steps < 0:
-            raise ConfigError(f"delay_steps must be 0 or more, got {self.delay_steps}")
+            raise ConfigError(f"world.delay-steps must be 0 or more, got {self.delay_steps}")
         if not 0.0 <= self.noise <= 1e6:
-            raise ConfigError(f"noise must be a finite number of 0 or more, got {self.noise}")
+            raise ConfigError(f"world.noise must be a finite number of 0 or more, got {self.noise}")
 
     @property
     def episode_steps(self) -> int:
