@@ -5,16 +5,17 @@ import tempfile
 from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import median
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import tyro
-from rich.console import Console
-from rich.table import Table
 
-from respawn.cli.arguments import parse
+from respawn.cli.arguments import HELP, check_at_least, parse
+from respawn.cli.tables import console, new_table
 from respawn.errors import ConfigError
-from respawn.presets import find_preset
-from respawn.training.bench_overlap import Timing, time_updates
+from respawn.presets import check_preset_name, find_preset
+
+if TYPE_CHECKING:
+    from respawn.training.bench_overlap import Timing
 
 USAGE = """usage: respawn bench overlap [PRESET] [...]
 
@@ -25,9 +26,12 @@ USAGE = """usage: respawn bench overlap [PRESET] [...]
 
 @dataclass(frozen=True)
 class OverlapArguments:
-    """Time to collect, to learn and in all, with lag 0 and with lag 1 (in turn, so that both see the same noise)."""
+    """Time to collect, to learn and in all, with lag 0 and with lag 1.
 
-    preset: Annotated[str, tyro.conf.Positional] = "cartpole-ppo"
+    Both are measured in turn, so that they see the same noise.
+    """
+
+    preset: Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="[PRESET]")] = "cartpole-ppo"
     """what to train meanwhile"""
     updates: int = 20
     """updates a measurement, after warm-up"""
@@ -45,15 +49,15 @@ class OverlapArguments:
 
 def main(words: list[str]) -> int:
     """Measure."""
-    if words and words[0] in ("-h", "--help"):
+    if words and words[0] in HELP:
         print(USAGE)
         return 0
     if not words or words[0] != "overlap":
         came = f"not '{words[0]}'" if words else "and nothing came"
         raise ConfigError(f"'respawn bench' wants one of overlap, {came}; see 'respawn bench --help'")
     arguments = parse(OverlapArguments, words[1:], "respawn bench overlap")
-    if arguments.updates < 1 or arguments.repeats < 1:
-        raise ConfigError("--updates and --repeats must be at least 1")
+    check_at_least(arguments, {"updates": 1, "repeats": 1, "threads": 1, "lanes": 1, "horizon": 1})
+    check_preset_name(arguments.preset)
     measured = _measure(arguments)
     if arguments.json:
         print(json.dumps(measured, indent=2))
@@ -63,6 +67,9 @@ def main(words: list[str]) -> int:
 
 
 def _measure(arguments: OverlapArguments) -> dict[str, Any]:
+    # Imported only now: what is above needs no torch, which takes seconds to load.
+    from respawn.training.bench_overlap import time_updates
+
     config = find_preset(arguments.preset)
     collection = replace(
         config.collection,
@@ -88,7 +95,7 @@ def _measure(arguments: OverlapArguments) -> dict[str, Any]:
     }
 
 
-def _medians(timings: list[Timing]) -> dict[str, float]:
+def _medians(timings: "list[Timing]") -> dict[str, float]:
     return {
         "collect_seconds": median(timing.collect_seconds for timing in timings),
         "learn_seconds": median(timing.learn_seconds for timing in timings),
@@ -98,12 +105,18 @@ def _medians(timings: list[Timing]) -> dict[str, float]:
 
 
 def _show(measured: dict[str, Any]) -> None:
-    title = f"{measured['preset']}: milliseconds an update ({measured['decisions_per_update']:,} decisions)"
-    table = Table("", "collect", "learn", "total", "decisions/s", title=title)
+    table = new_table()
+    for label in ("milliseconds an update", "collect", "learn", "total", "decisions/s"):
+        table.add_column(label, justify="left" if label.startswith("milli") else "right", no_wrap=True)
     for lag in ("lag_0", "lag_1"):
         row = measured[lag]
         seconds = (row["collect_seconds"], row["learn_seconds"], row["total_seconds"])
         cells = [f"{1000 * value:.1f}" for value in seconds]
         table.add_row(lag.replace("_", " "), *cells, f"{row['decisions_per_second']:,.0f}")
-    Console().print(table)
-    print(f"lag 1 makes an update {measured['ratio']:.2f} times as fast as lag 0")
+    target = console()
+    target.print(
+        f"{measured['preset']}: {measured['decisions_per_update']:,} decisions an update, "
+        f"median of {measured['repeats']} x {measured['updates']} updates"
+    )
+    target.print(table)
+    target.print(f"lag 1 makes an update {measured['ratio']:.2f} times as fast as lag 0")

@@ -1,27 +1,106 @@
-"""What is said when training ends: what was learned, and where it is."""
+"""What is said when training ends, well or not: what was learned, where it is, and how to go on."""
 
+import shlex
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from respawn.checkpoints.store import find_newest
+from respawn.cli.wording import command_for, command_to_go_on, in_one_line
+from respawn.errors import CheckpointError, RespawnError
 from respawn.evaluation.config import EvaluationConfig
 from respawn.runs.layout import RunFolder
 from respawn.training.drive import Outcome
-from respawn.training.judge import judge
+from respawn.training.judge import Judgement, judge
+from respawn.training.launch import load_config
 
 CLOSING_EVALUATION = EvaluationConfig(episodes=100, num_lanes=50, seed_base=2_000_000)
 """Other seeds than those watched during training, so that what is said at the end was not chosen by looking at it."""
 
+INTERRUPTED = 130
+"""What a process answers that Ctrl-C ended."""
 
-def tell_closing(folder: RunFolder, outcome: Outcome) -> None:
-    """Judge the final policy, unless somebody is waiting for the process to leave, and say where everything is."""
+
+def tell_closing(folder: RunFolder, outcome: Outcome) -> int:
+    """Judge the final policy, unless somebody is waiting for the process to leave, and say how to go on.
+
+    Returns:
+      The exit code.
+    """
+    exit_code = outcome.exit_code
     if outcome.status == "finished":
-        judgement = judge(folder, CLOSING_EVALUATION)
-        metrics = judgement.metrics
-        print(
-            f"Learned: return {metrics['evaluation/return_mean']:.1f} on average "
-            f"(95 % interval {metrics['evaluation/return_low']:.1f} to {metrics['evaluation/return_high']:.1f}) "
-            f"over {int(metrics['evaluation/episodes'])} greedy episodes on fresh seeds, "
-            f"after {outcome.decisions:,} decisions in {outcome.updates} updates."
-        )
+        try:
+            print(_learned(_judged(folder), outcome))
+        except KeyboardInterrupt:
+            print("Judging it was interrupted; the run itself is finished and saved.")
+            exit_code = INTERRUPTED
+        print(f"Run folder: {folder.path}")
+        print(f"Judge it:   {command_for('evaluate', folder)}")
+        print(f"Go on:      {command_to_go_on(folder, outcome.updates)}")
     else:
-        print(
-            f"Stopped at update {outcome.updates}; go on with: respawn resume {folder.name} --runs {folder.path.parent}"
-        )
-    print(f"Run folder: {folder.path}")
+        print(f"Stopped at update {outcome.updates}, and saved.")
+        print(f"Run folder: {folder.path}")
+        print(f"Go on:      {command_for('resume', folder)}")
+    return exit_code
+
+
+@contextmanager
+def failure_told(folder: RunFolder) -> Iterator[None]:
+    """While inside, a failure of the run becomes one sentence: the cause, the traceback's place and how to go on.
+
+    A run that could not even begin is left to whoever catches its error: it left nothing that could be told about.
+    """
+    before = _written_at(folder.failure)
+    try:
+        yield
+    except BaseException as error:
+        if _written_at(folder.failure) == before:
+            raise
+        told = RespawnError(_failed(folder, error))
+        if isinstance(error, KeyboardInterrupt):
+            told.exit_code = INTERRUPTED
+        raise told from error
+
+
+def _judged(folder: RunFolder) -> Judgement:
+    print(f"Judging the final policy on {CLOSING_EVALUATION.episodes} fresh seeds ...", flush=True)
+    try:
+        return judge(folder, CLOSING_EVALUATION, device_name=load_config(folder).device)
+    except RespawnError as error:
+        error.add_note(f"(The run {folder.path} itself is finished and saved; only judging it failed.)")
+        raise
+
+
+def _learned(judgement: Judgement, outcome: Outcome) -> str:
+    metrics = judgement.metrics
+    return (
+        f"Learned: return {metrics['evaluation/return_mean']:.1f} on average "
+        f"(95 % interval {metrics['evaluation/return_low']:.1f} to {metrics['evaluation/return_high']:.1f}) "
+        f"over {int(metrics['evaluation/episodes'])} greedy episodes on fresh seeds, "
+        f"after {outcome.decisions:,} decisions in {outcome.updates:,} updates."
+    )
+
+
+def _failed(folder: RunFolder, error: BaseException) -> str:
+    interrupted = isinstance(error, KeyboardInterrupt)
+    what = "was interrupted in the middle of an update" if interrupted else f"failed: {in_one_line(error)}"
+    notes = "".join(f" ({note})" for note in getattr(error, "__notes__", []))
+    traceback = "" if interrupted else f"the traceback is in {shlex.quote(str(folder.failure))}, "
+    return f"run {folder.name} {what}{notes}; {traceback}{_way_on(folder)}"
+
+
+def _way_on(folder: RunFolder) -> str:
+    try:
+        found = find_newest(folder.checkpoints)
+    except CheckpointError as error:
+        return str(error)
+    if found is None:
+        return "there is no checkpoint to go on from"
+    return f"the newest checkpoint is {found.path.name}, go on from it with: {command_for('resume', folder)}"
+
+
+def _written_at(path: Path) -> int | None:
+    try:
+        return path.stat().st_mtime_ns
+    except OSError:
+        return None

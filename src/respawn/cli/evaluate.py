@@ -4,40 +4,39 @@ import json
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-import tyro
-from rich.console import Console
-from rich.table import Table
-
-from respawn.cli.arguments import parse
+from respawn.cli.arguments import RunName, RunsDirectory, check_at_least, parse
+from respawn.cli.tables import print_facts
 from respawn.evaluation.config import EvaluationConfig
 from respawn.runs.layout import find
-from respawn.training.judge import Judgement, judge
+
+if TYPE_CHECKING:
+    from respawn.training.judge import Judgement
 
 
 @dataclass(frozen=True)
 class EvaluateArguments:
     """Play episodes with a run's policy, each from a seed of its own, and sum them up."""
 
-    run: Annotated[str, tyro.conf.Positional]
+    run: RunName
     """name of the run, or path of its folder"""
-    runs: Path = Path("runs")
-    """the folder that holds the runs"""
     episodes: int = 100
     """how many episodes to play"""
     seed_base: int = 3_000_000
     """episode i is played from seed-base + i"""
-    sampled: bool = False
-    """draw actions as in training instead of taking the likeliest"""
     checkpoint: str = "newest"
     """newest, best, or a checkpoint's name such as u00000100"""
+    sampled: bool = False
+    """draw actions as in training instead of taking the likeliest"""
     lanes: int = 50
     """episodes played at a time; makes no difference to greedy ones"""
     limit_steps: int = 10_000
     """cut episodes longer than this, and count them as unfinished"""
     device: str = "cpu"
     """where to compute"""
+    runs: RunsDirectory = Path("runs")
+    """the folder that holds the runs"""
     json: bool = False
     """print JSON instead of a table"""
 
@@ -45,7 +44,11 @@ class EvaluateArguments:
 def main(words: list[str]) -> int:
     """Evaluate a run."""
     arguments = parse(EvaluateArguments, words, "respawn evaluate")
+    check_at_least(arguments, {"episodes": 1, "seed_base": 0, "lanes": 1, "limit_steps": 1})
     folder = find(arguments.runs, arguments.run)
+    # Imported only now: what is above needs no torch, which takes seconds to load.
+    from respawn.training.judge import judge
+
     evaluation = EvaluationConfig(
         episodes=arguments.episodes,
         num_lanes=arguments.lanes,
@@ -64,7 +67,7 @@ def main(words: list[str]) -> int:
     return 0
 
 
-def _summary(judgement: Judgement) -> dict[str, Any]:
+def _summary(judgement: "Judgement") -> dict[str, Any]:
     return {
         "checkpoint": judgement.checkpoint,
         "updates": judgement.updates,
@@ -77,17 +80,14 @@ def _summary(judgement: Judgement) -> dict[str, Any]:
 
 
 def _show(summary: dict[str, Any]) -> None:
-    table = Table(title=f"{summary['run']}: {summary['episodes']} episodes", show_header=False)
-    ends = ", ".join(f"{end} {count}" for end, count in summary["ends"].items())
-    interval = f"{summary['return_low']:.2f} to {summary['return_high']:.2f}"
-    for label, value in {
+    facts = {
         "return": f"{summary['return_mean']:.2f} ± {summary['return_std']:.2f}",
-        "95 % interval of the mean": interval,
-        "lowest, highest": f"{summary['return_min']:.2f}, {summary['return_max']:.2f}",
-        "length": f"{summary['length_mean']:.1f} steps",
-        "ends": ends,
-        "policy": f"{'greedy' if summary['greedy'] else 'sampled'}, checkpoint {summary['checkpoint']}",
+        "95 % interval": f"{summary['return_low']:.2f} to {summary['return_high']:.2f} (of the mean)",
+        "range": f"{summary['return_min']:.2f} to {summary['return_max']:.2f}",
+        "length": f"{summary['length_mean']:.1f} steps on average",
+        "ends": ", ".join(f"{end} {count}" for end, count in summary["ends"].items()),
         "seeds": f"{summary['seed_base']} to {summary['seed_base'] + summary['episodes'] - 1}",
-    }.items():
-        table.add_row(label, value)
-    Console().print(table)
+        "policy": f"{'greedy' if summary['greedy'] else 'sampled'}, checkpoint {summary['checkpoint']}",
+        "weights": summary["weights_sha256"],
+    }
+    print_facts(f"{summary['run']}: {summary['episodes']:,} episodes", facts)

@@ -1,8 +1,10 @@
 """Dispatch: the first word is a verb, the verb's own file does the rest."""
 
+import difflib
 import importlib
 import os
 import sys
+import traceback
 from collections.abc import Callable, Sequence
 
 from respawn import __version__
@@ -17,10 +19,14 @@ VERBS = {
     "doctor": "say what this machine has, and what is wrong with it",
 }
 
-USAGE = (
-    "usage: respawn VERB [...]\n\nA training laboratory for game agents that survives anything.\n\nverbs:\n{verbs}\n\n"
-)
-USAGE += "'respawn VERB --help' says more. Begin with: respawn train cartpole-ppo"
+USAGE = """usage: respawn VERB [...]
+
+A training laboratory for game agents that survives anything.
+
+verbs:
+{verbs}
+
+'respawn VERB --help' says more. Begin with: respawn train cartpole-ppo"""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -33,19 +39,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"respawn {__version__}")
         return 0
     if words[0] not in VERBS:
-        return _say(f"there is no verb '{words[0]}'; the verbs are: {', '.join(VERBS)}", 2)
-    return _guarded(_load(words[0]), words[1:])
+        close = difflib.get_close_matches(words[0], VERBS, n=1)
+        hint = f"did you mean {close[0]}? The" if close else "the"
+        return _say(f"there is no verb '{words[0]}'; {hint} verbs are: {', '.join(VERBS)}", 2)
+    return _guarded(words[0], words[1:])
 
 
-def _load(verb: str) -> Callable[[list[str]], int]:
-    # Imported only now: torch takes a second to load, and '--help' should not.
-    command: Callable[[list[str]], int] = importlib.import_module(f"respawn.cli.{verb}").main
-    return command
-
-
-def _guarded(command: Callable[[list[str]], int], words: list[str]) -> int:
+def _guarded(verb: str, words: list[str]) -> int:
+    """Run a verb; whatever ends it early becomes a sentence and an exit code."""
     try:
-        return command(words)
+        # Imported only now: torch takes seconds to load, and '--help' should not.
+        command: Callable[[list[str]], int] = importlib.import_module(f"respawn.cli.{verb}").main
+        exit_code = command(words)
+        sys.stdout.flush()  # here, where a reader that is gone is no mishap
+        return exit_code
     except RespawnError as error:
         return _say(" ".join([str(error), *getattr(error, "__notes__", [])]), error.exit_code)
     except KeyboardInterrupt:
@@ -54,8 +61,13 @@ def _guarded(command: Callable[[list[str]], int], words: list[str]) -> int:
         # Whoever read our output has gone, as `head` does; what they wanted they have.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
+    except OSError as error:
+        return _say(f"the system refuses: {error}; check that the place exists, is yours and has room", 1)
+    except Exception as error:  # noqa: BLE001 - the edge of the process, and it is recorded
+        traceback.print_exc()
+        return _say(f"{type(error).__name__} is no answer to expect from respawn; please report the lines above", 1)
 
 
 def _say(sentence: str, exit_code: int) -> int:
-    print(f"respawn: {sentence}", file=sys.stderr)
+    print(f"respawn: {' '.join(sentence.split())}", file=sys.stderr)
     return exit_code

@@ -6,55 +6,61 @@ from typing import Annotated
 
 import tyro
 
-from respawn.cli.arguments import parse
-from respawn.cli.closing import tell_closing
-from respawn.errors import RunFolderError
+from respawn.cli.arguments import RunsDirectory, check_at_least, parse
+from respawn.errors import ConfigError
+from respawn.presets import check_preset_name
 from respawn.runs.layout import RunFolder, find
-from respawn.training.choose import choose_run
-from respawn.training.launch import take_up
 
 
 @dataclass(frozen=True)
 class ResumeArguments:
     """Go on with a run, exactly where it was left.
 
-    Without a name, the newest run that has something left to do is taken, and it is said which and why.
+    Without a name, the newest run that has something left to do is taken,
+    and it is said which and why.
     """
 
-    run: Annotated[str | None, tyro.conf.Positional] = None
+    run: Annotated[str | None, tyro.conf.Positional, tyro.conf.arg(metavar="[RUN]")] = None
     """name of the run, or path of its folder; none: the newest that can go on"""
-    runs: Path = Path("runs")
-    """the folder that holds the runs"""
     updates: int | None = None
     """go on until this many updates are made in all; none: to the limit the run was begun with"""
     minutes: float | None = None
-    """go on until this many minutes were trained in all"""
-    preset: str | None = None
-    """without a name: only runs of this preset"""
+    """go on until this many minutes were trained in all; none: to the limit the run was begun with"""
     device: str | None = None
-    """compute here instead of where the run was begun"""
+    """compute here; none: where the run was begun"""
+    preset: Annotated[str | None, tyro.conf.arg(metavar="PRESET")] = None
+    """without RUN: only runs of this preset; none: of any"""
+    runs: RunsDirectory = Path("runs")
+    """the folder that holds the runs"""
 
 
 def main(words: list[str]) -> int:
     """Resume a run."""
     arguments = parse(ResumeArguments, words, "respawn resume")
+    check_at_least(arguments, {"updates": 1})
+    if arguments.preset is not None:
+        check_preset_name(arguments.preset)
     folder = _named(arguments) or _chosen(arguments)
-    outcome = take_up(folder, updates=arguments.updates, minutes=arguments.minutes, device=arguments.device)
-    tell_closing(folder, outcome)
-    return outcome.exit_code
+    # Imported only now: what is above needs no torch, which takes seconds to load.
+    from respawn.cli.closing import failure_told, tell_closing
+    from respawn.training.launch import take_up
+
+    with failure_told(folder):
+        outcome = take_up(folder, updates=arguments.updates, minutes=arguments.minutes, device=arguments.device)
+    return tell_closing(folder, outcome)
 
 
 def _named(arguments: ResumeArguments) -> RunFolder | None:
     if arguments.run is None:
         return None
     if arguments.preset is not None:
-        raise RunFolderError(
-            "--preset narrows the search for a run and makes no sense beside a run's name; leave one out"
-        )
+        raise ConfigError("--preset narrows the search for a run and makes no sense beside a run's name; leave one out")
     return find(arguments.runs, arguments.run)
 
 
 def _chosen(arguments: ResumeArguments) -> RunFolder:
+    from respawn.training.choose import choose_run
+
     choice = choose_run(arguments.runs, preset=arguments.preset, updates=arguments.updates)
     print(choice.reason)
     return choice.folder

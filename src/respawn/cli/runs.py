@@ -7,17 +7,14 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import tyro
-from rich.console import Console
-from rich.table import Table
+from rich.markup import escape
 
-from respawn.checkpoints.store import find_newest, saved
-from respawn.cli.arguments import parse
-from respawn.errors import CheckpointError, ConfigError
-from respawn.runs.layout import RunFolder, find, list_runs
-from respawn.runs.metadata import read_meta, read_status
-from respawn.runs.reader import last_row
-from respawn.training.config import config_to_json
-from respawn.training.launch import load_config
+from respawn.cli.arguments import HELP, RunName, RunsDirectory, parse
+from respawn.cli.comparison import compare, show_comparison
+from respawn.cli.description import describe, evaluation_of_late, print_description, return_of_late
+from respawn.cli.tables import console, new_table, number
+from respawn.errors import ConfigError, RespawnError
+from respawn.runs.layout import ListedRun, find, list_runs
 
 USAGE = """usage: respawn runs {list,show,compare} [...]
 
@@ -27,12 +24,17 @@ USAGE = """usage: respawn runs {list,show,compare} [...]
 
 'respawn runs list --help' and so on say more."""
 
+ROOM_FOR_EVERY_COLUMN = 100
+"""On less columns than this, a list leaves out what the names of runs mostly say anyway."""
+
+STYLES = {"running": "green", "finished": "", "stopped": "cyan", "killed": "yellow", "failed": "red", "broken": "red"}
+
 
 @dataclass(frozen=True)
 class ListArguments:
     """Every run, the newest first."""
 
-    runs: Path = Path("runs")
+    runs: RunsDirectory = Path("runs")
     """the folder that holds the runs"""
     json: bool = False
     """print JSON instead of a table"""
@@ -42,9 +44,9 @@ class ListArguments:
 class ShowArguments:
     """One run: what it is, how far it came, what can be resumed."""
 
-    run: Annotated[str, tyro.conf.Positional]
+    run: RunName
     """name of the run, or path of its folder"""
-    runs: Path = Path("runs")
+    runs: RunsDirectory = Path("runs")
     """the folder that holds the runs"""
     json: bool = False
     """print JSON instead of a table"""
@@ -54,9 +56,9 @@ class ShowArguments:
 class CompareArguments:
     """What differs between runs: settings and results."""
 
-    names: Annotated[tuple[str, ...], tyro.conf.Positional]
-    """names of two or more runs"""
-    runs: Path = Path("runs")
+    names: Annotated[tuple[str, ...], tyro.conf.Positional, tyro.conf.arg(metavar="RUN RUN [RUN ...]")] = ()
+    """names of two or more runs, or paths of their folders"""
+    runs: RunsDirectory = Path("runs")
     """the folder that holds the runs"""
     json: bool = False
     """print JSON instead of a table"""
@@ -65,7 +67,7 @@ class CompareArguments:
 def main(words: list[str]) -> int:
     """Read run folders."""
     commands: dict[str, Callable[[list[str]], None]] = {"list": _list, "show": _show, "compare": _compare}
-    if words and words[0] in ("-h", "--help"):
+    if words and words[0] in HELP:
         print(USAGE)
         return 0
     if not words or words[0] not in commands:
@@ -75,65 +77,52 @@ def main(words: list[str]) -> int:
     return 0
 
 
-def describe(folder: RunFolder) -> dict[str, Any]:
-    """What there is to know about a run; the numbers of its newest whole checkpoint are null where it has none."""
-    meta, status = read_meta(folder), read_status(folder)
-    damage = None
-    try:
-        found = find_newest(folder.checkpoints)
-    except CheckpointError as error:
-        found, damage = None, str(error)
-    manifest = found.manifest if found is not None else None
-    return {
-        "name": folder.name,
-        "path": str(folder.path),
-        "status": status.status,
-        "preset": meta.preset,
-        "world": meta.world,
-        "seed": meta.seed,
-        "created": meta.created,
-        "updates": manifest.updates if manifest else None,
-        "decisions": manifest.decisions if manifest else None,
-        "weights_sha256": manifest.weights_sha256 if manifest else None,
-        "checkpoint": found.path.name if found else None,
-        "checkpoints": [path.name for path in saved(folder.checkpoints)],
-        "damaged": [damage] if damage else list(found.passed_over) if found else [],
-        "exact_resume": meta.exact_resume,
-        "exact_resume_note": meta.exact_resume_note,
-        "last_update": last_row(folder.updates),
-        "last_evaluation": last_row(folder.evaluations),
-        "cause": status.facts.get("cause"),
-    }
-
-
 def _list(words: list[str]) -> None:
     arguments = parse(ListArguments, words, "respawn runs list")
-    listed = list_runs(arguments.runs)
-    rows: list[dict[str, Any]] = [
-        {"name": run.folder.name, "status": "broken", "problem": run.problem} if run.problem else describe(run.folder)
-        for run in listed
-    ]
+    rows = [_described(run) for run in list_runs(arguments.runs)]
     if arguments.json:
         print(json.dumps(rows, indent=2))
-        return
-    if not rows:
+    elif rows:
+        _show_list(rows)
+    else:
         print(f"There are no runs in {arguments.runs}. Begin one with: respawn train cartpole-ppo")
-        return
-    table = Table("run", "status", "world", "updates", "decisions", "return", "evaluation")
+
+
+def _described(run: ListedRun) -> dict[str, Any]:
+    """A run's description; one broken folder must not hide the others, so what is wrong with it is its description."""
+    problem = run.problem
+    if problem is None:
+        try:
+            return describe(run.folder)
+        except RespawnError as error:
+            problem = str(error)
+    return {"name": run.folder.name, "path": str(run.folder.path), "status": "broken", "problem": problem}
+
+
+def _show_list(rows: list[dict[str, Any]]) -> None:
+    target = console()
+    columns: dict[str, Callable[[Mapping[str, Any]], str]] = {
+        "world": lambda row: row["world"],
+        "updates": lambda row: number(row["updates"]),
+        "decisions": lambda row: number(row["decisions"]),
+        "return": lambda row: number(return_of_late(row)),
+        "evaluation": lambda row: number(evaluation_of_late(row)),
+    }
+    if target.width < ROOM_FOR_EVERY_COLUMN:
+        columns = {name: cell for name, cell in columns.items() if name not in ("world", "decisions")}
+    table = new_table()
+    table.add_column("run", overflow="fold")
+    table.add_column("status", no_wrap=True)
+    for name in columns:
+        table.add_column(name, justify="left" if name == "world" else "right", no_wrap=name != "world")
+    for row in rows:
+        status = f"[{STYLES[row['status']] or 'default'}]{row['status']}[/]"
+        cells = [] if row["status"] == "broken" else [escape(cell(row)) for cell in columns.values()]
+        table.add_row(escape(row["name"]), status, *cells)
+    target.print(table)
     for row in rows:
         if row["status"] == "broken":
-            table.add_row(row["name"], "[red]broken[/]", str(row["problem"]))
-            continue
-        table.add_row(
-            row["name"],
-            row["status"],
-            str(row["world"]),
-            _number(row["updates"]),
-            _number(row["decisions"]),
-            _metric(row["last_update"], "return/mean"),
-            _metric(row["last_evaluation"], "evaluation/return_mean"),
-        )
-    Console().print(table)
+            print(f"{row['name']} is broken: {row['problem']}")
 
 
 def _show(words: list[str]) -> None:
@@ -141,84 +130,17 @@ def _show(words: list[str]) -> None:
     described = describe(find(arguments.runs, arguments.run))
     if arguments.json:
         print(json.dumps(described, indent=2))
-        return
-    table = Table(title=described["name"], show_header=False)
-    lines = {
-        "status": described["status"] + (f": {described['cause']}" if described["cause"] else ""),
-        "preset, seed": f"{described['preset']}, {described['seed']}",
-        "world": described["world"],
-        "created": described["created"],
-        "newest checkpoint": described["checkpoint"] or "none yet",
-        "updates, decisions": f"{_number(described['updates'])}, {_number(described['decisions'])}",
-        "weights": described["weights_sha256"] or "",
-        "all checkpoints": ", ".join(described["checkpoints"]),
-        "damaged": "; ".join(described["damaged"]),
-        "resume": described["exact_resume_note"] or "exact, bit for bit",
-        "return of late": _metric(described["last_update"], "return/mean"),
-        "last evaluation": _metric(described["last_evaluation"], "evaluation/return_mean"),
-        "folder": described["path"],
-    }
-    for label, value in lines.items():
-        if value:
-            table.add_row(label, value)
-    Console().print(table)
+    else:
+        print_description(described)
 
 
 def _compare(words: list[str]) -> None:
     arguments = parse(CompareArguments, words, "respawn runs compare")
     if len(arguments.names) < 2:
-        raise ConfigError(f"'respawn runs compare' wants two or more runs, and {len(arguments.names)} came")
-    folders = [find(arguments.runs, name) for name in arguments.names]
-    settings = {folder.name: flat(config_to_json(load_config(folder))) for folder in folders}
-    names = sorted({name for run in settings.values() for name in run})
-    differing = {
-        name: {run: values.get(name) for run, values in settings.items()}
-        for name in names
-        if len({json.dumps(values.get(name)) for values in settings.values()}) > 1
-    }
-    results = {folder.name: _results(folder) for folder in folders}
+        came = f"only {arguments.names[0]}" if arguments.names else "nothing"
+        raise ConfigError(f"'respawn runs compare' wants two or more runs, and {came} came; name another")
+    comparison = compare([find(arguments.runs, name) for name in arguments.names])
     if arguments.json:
-        print(json.dumps({"settings": differing, "results": results}, indent=2))
-        return
-    table = Table("", *results)
-    for name, values in differing.items():
-        table.add_row(name, *(str(values[run]) for run in results))
-    table.add_section()
-    for name in next(iter(results.values())):
-        table.add_row(name, *(_number(results[run][name]) for run in results))
-    Console().print(table)
-
-
-def _results(folder: RunFolder) -> dict[str, Any]:
-    described = describe(folder)
-    update, evaluation = described["last_update"] or {}, described["last_evaluation"] or {}
-    return {
-        "status": described["status"],
-        "updates": described["updates"],
-        "decisions": described["decisions"],
-        "return/mean": update.get("return/mean"),
-        "evaluation/return_mean": evaluation.get("evaluation/return_mean"),
-        "time/total_seconds": update.get("time/total_seconds"),
-        "weights_sha256": described["weights_sha256"],
-    }
-
-
-def flat(settings: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
-    """Nested settings as one level, named as on the command line."""
-    result: dict[str, Any] = {}
-    for name, value in settings.items():
-        if isinstance(value, Mapping) and value:
-            result.update(flat(value, f"{prefix}{name}."))
-        else:
-            result[f"{prefix}{name}"] = value
-    return result
-
-
-def _number(value: Any) -> str:
-    if isinstance(value, float):
-        return f"{value:.4g}"
-    return f"{value:,}" if isinstance(value, int) else "" if value is None else str(value)
-
-
-def _metric(row: Mapping[str, Any] | None, name: str) -> str:
-    return "" if row is None else _number(row.get(name))
+        print(json.dumps(comparison, indent=2))
+    else:
+        show_comparison(comparison)

@@ -1,19 +1,10 @@
 """respawn train PRESET [--field value …]."""
 
-from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Annotated
-
-import tyro
-
-from respawn.cli.arguments import parse
-from respawn.cli.closing import tell_closing
+from respawn.cli.arguments import HELP
 from respawn.errors import ConfigError
-from respawn.presets import DESCRIPTIONS, find_preset
-from respawn.training.config import RunConfig
-from respawn.training.launch import begin
+from respawn.presets import DESCRIPTIONS, check_preset_name
 
-USAGE = """usage: respawn train PRESET [--field value ...]
+USAGE = """usage: respawn train PRESET [--option value ...]
 
 Train an agent. A new run folder is made under --runs; nothing older is touched.
 
@@ -21,39 +12,33 @@ presets:
 {presets}
 
 options that every preset has:
-  --updates N      stop after N updates (without it: at the end of the preset's plan)
-  --minutes M      stop after M minutes of training
-  --seed S         decides every random number of the run
-  --name NAME      what to call the run
-  --device D       cpu, cuda, cuda:1; auto takes a GPU where there is one
-  --runs DIR       the folder that holds the runs (default: runs)
+  --updates N   stop after N updates; without it, at the end of the preset's plan
+  --minutes M   stop after M minutes of training
+  --seed S      decides every random number of the run
+  --name NAME   what to call the run; without it: preset, seed and time
+  --device D    cpu, cuda, cuda:1; auto (the default) takes a GPU if there is one
+  --runs DIR    the folder that holds the runs (default: runs)
 
-'respawn train PRESET --help' lists every field of that preset."""
+examples:
+  respawn train cartpole-ppo --seed 1 --name first
+  respawn train cartpole-ppo --world.env-id Acrobot-v1 --updates 300
 
-
-@dataclass(frozen=True)
-class TrainArguments:
-    """Train an agent."""
-
-    name: str | None = None
-    """what to call the run; none: preset, seed and time"""
-    runs: Path = Path("runs")
-    """the folder that holds the runs"""
-    config: Annotated[RunConfig, tyro.conf.arg(name="")] = field(default_factory=RunConfig)
+'respawn train PRESET --help' lists every option of that preset."""
 
 
 def main(words: list[str]) -> int:
     """Train from a preset."""
-    if words and words[0] in ("-h", "--help"):
+    if words and words[0] in HELP:
         print(USAGE.format(presets="\n".join(f"  {name:<20} {text}" for name, text in DESCRIPTIONS.items())))
         return 0
     if not words or words[0].startswith("-"):
+        came = f"'{words[0]}' came first" if words else "nothing came"
         raise ConfigError(
-            f"name a preset first, as in 'respawn train cartpole-ppo'; there are: {', '.join(DESCRIPTIONS)}"
+            f"'respawn train' wants a preset, and {came}; write 'respawn train cartpole-ppo', "
+            f"or another of: {', '.join(DESCRIPTIONS)}"
         )
-    preset = words[0]
-    default = TrainArguments(config=find_preset(preset))
-    arguments = parse(TrainArguments, words[1:], f"respawn train {preset}", default)
-    folder, outcome = begin(arguments.config, preset=preset, runs_dir=arguments.runs, name=arguments.name)
-    tell_closing(folder, outcome)
-    return outcome.exit_code
+    check_preset_name(words[0])
+    # Imported only now: what is above needs no torch, which takes seconds to load.
+    from respawn.cli.new_run import train
+
+    return train(words[0], words[1:])

@@ -1,12 +1,16 @@
-"""Named run configurations; no logic."""
+"""Named run configurations; no logic.
+
+What presets there are is known without loading any, because that would load torch.
+"""
 
 import difflib
+import importlib
+from typing import TYPE_CHECKING
 
 from respawn.errors import ConfigError
-from respawn.presets import cartpole, memory
-from respawn.training.config import RunConfig
 
-PRESETS: dict[str, RunConfig] = {**cartpole.PRESETS, **memory.PRESETS}
+if TYPE_CHECKING:
+    from respawn.training.config import RunConfig
 
 DESCRIPTIONS: dict[str, str] = {
     "cartpole-ppo": "balance a pole with PPO: under a minute on a laptop",
@@ -15,11 +19,27 @@ DESCRIPTIONS: dict[str, str] = {
     "memory-transformer": "the same with a transformer core",
 }
 
+_FILES = ("cartpole", "memory")
 
-def find_preset(name: str) -> RunConfig:
+
+def check_preset_name(name: str) -> None:
+    """Raise ConfigError naming the presets there are, if `name` is none of them."""
+    if name in DESCRIPTIONS:
+        return
+    close = difflib.get_close_matches(name, DESCRIPTIONS, n=1)
+    hint = f"did you mean {close[0]}? The" if close else "the"
+    raise ConfigError(f"there is no preset '{name}'; {hint} presets are: {', '.join(DESCRIPTIONS)}")
+
+
+def find_preset(name: str) -> "RunConfig":
     """The preset called `name`; raises ConfigError naming those that come close."""
-    if name in PRESETS:
-        return PRESETS[name]
-    close = difflib.get_close_matches(name, PRESETS, n=1)
-    hint = f"did you mean {close[0]}? " if close else ""
-    raise ConfigError(f"there is no preset '{name}'; {hint}The presets are: {', '.join(PRESETS)}")
+    check_preset_name(name)
+    return all_presets()[name]
+
+
+def all_presets() -> "dict[str, RunConfig]":
+    """Every preset by its name."""
+    presets: dict[str, RunConfig] = {}
+    for file in _FILES:
+        presets.update(importlib.import_module(f"respawn.presets.{file}").PRESETS)
+    return presets

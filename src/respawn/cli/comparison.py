@@ -1,0 +1,92 @@
+"""What differs between runs: settings and results."""
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from rich.markup import escape
+
+from respawn.cli.description import describe, evaluation_of_late, return_of_late
+from respawn.cli.tables import console, new_table, number
+from respawn.errors import ConfigError
+from respawn.runs.json_files import read_json_object
+from respawn.runs.layout import RunFolder
+
+_ABSENT = "-"
+_DIGITS_OF_A_SHA = 12
+"""As many as git shows: enough to see whether two are the same."""
+_LABELS = {
+    "return/mean": "return",
+    "evaluation/return_mean": "evaluation",
+    "time/total_seconds": "seconds",
+    "weights_sha256": "weights",
+}
+
+
+def compare(folders: Sequence[RunFolder]) -> dict[str, Any]:
+    """The settings that differ and the results of each run, by the runs' names (or paths, where names are the same)."""
+    if len({folder.path.resolve() for folder in folders}) < len(folders):
+        raise ConfigError("'respawn runs compare' wants different runs, and one came twice; leave it out")
+    same_names = len({folder.name for folder in folders}) < len(folders)
+    by_label = {str(folder.path) if same_names else folder.name: folder for folder in folders}
+    settings = {label: flat(read_json_object(folder.config)) for label, folder in by_label.items()}
+    names = dict.fromkeys(name for run in settings.values() for name in run)
+    differing = {
+        name: {label: values[name] for label, values in settings.items() if name in values}
+        for name in names
+        if len({json.dumps(values.get(name, _ABSENT)) for values in settings.values()}) > 1
+    }
+    return {"settings": differing, "results": {label: _results(folder) for label, folder in by_label.items()}}
+
+
+def show_comparison(comparison: Mapping[str, Any]) -> None:
+    """Show a comparison to a person: what was set above, what came of it below."""
+    results: Mapping[str, Mapping[str, Any]] = comparison["results"]
+    table = new_table()
+    table.add_column("", no_wrap=True)
+    for label in results:
+        table.add_column(escape(label), justify="right", overflow="fold")
+    for name, values in comparison["settings"].items():
+        table.add_row(name.replace("_", "-"), *(escape(_cell(values.get(label, _ABSENT))) for label in results))
+    if not comparison["settings"]:
+        table.add_row("all settings", *("the same" for _ in results))
+    table.add_section()
+    for name in next(iter(results.values())):
+        cells = [results[label][name] for label in results]
+        if name == "weights_sha256":
+            cells = [sha and sha[:_DIGITS_OF_A_SHA] for sha in cells]
+        table.add_row(_LABELS.get(name, name), *(number(cell) for cell in cells))
+    console().print(table)
+
+
+def flat(settings: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
+    """Nested settings as one level, with dots between the levels as on the command line."""
+    result: dict[str, Any] = {}
+    for name, value in settings.items():
+        if isinstance(value, Mapping) and value:
+            result.update(flat(value, f"{prefix}{name}."))
+        else:
+            result[f"{prefix}{name}"] = value
+    return result
+
+
+def _results(folder: RunFolder) -> dict[str, Any]:
+    described = describe(folder)
+    return {
+        "status": described["status"],
+        "updates": described["updates"],
+        "decisions": described["decisions"],
+        "return/mean": return_of_late(described),
+        "evaluation/return_mean": evaluation_of_late(described),
+        "time/total_seconds": (described["last_update"] or {}).get("time/total_seconds"),
+        "weights_sha256": described["weights_sha256"],
+    }
+
+
+def _cell(value: Any) -> str:
+    """A setting as it would be typed."""
+    if value is None:
+        return "none"
+    if isinstance(value, list):
+        return " ".join(str(item) for item in value) or "none"
+    return number(value) if isinstance(value, bool | float) else str(value)

@@ -1,0 +1,104 @@
+"""What there is to know about a run, read from its folder."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from respawn.checkpoints.store import find_newest, saved
+from respawn.cli.tables import number, print_facts
+from respawn.cli.wording import command_for, command_to_go_on
+from respawn.errors import CheckpointError
+from respawn.runs.layout import RunFolder
+from respawn.runs.metadata import RunStatus, read_meta, read_status
+from respawn.runs.reader import last_row
+
+
+def describe(folder: RunFolder) -> dict[str, Any]:
+    """What there is to know about a run; the numbers of its newest whole checkpoint are null where it has none."""
+    meta, status = read_meta(folder), read_status(folder)
+    damage = None
+    try:
+        found = find_newest(folder.checkpoints)
+    except CheckpointError as error:
+        found, damage = None, str(error)
+    manifest = found.manifest if found is not None else None
+    return {
+        "name": folder.name,
+        "path": str(folder.path),
+        "status": status.status,
+        "status_note": _status_note(folder, status),
+        "preset": meta.preset,
+        "world": meta.world,
+        "seed": meta.seed,
+        "created": meta.created,
+        "updates": manifest.updates if manifest else None,
+        "decisions": manifest.decisions if manifest else None,
+        "weights_sha256": manifest.weights_sha256 if manifest else None,
+        "checkpoint": found.path.name if found else None,
+        "checkpoints": [path.name for path in saved(folder.checkpoints)],
+        "damaged": [damage] if damage else list(found.passed_over) if found else [],
+        "exact_resume": meta.exact_resume,
+        "exact_resume_note": meta.exact_resume_note,
+        "last_update": last_row(folder.updates),
+        "last_evaluation": last_row(folder.evaluations),
+        "cause": status.facts.get("cause") if status.status == "failed" else None,
+        "go_on": _go_on(folder, status, manifest.updates if manifest else 0),
+    }
+
+
+def return_of_late(described: Mapping[str, Any]) -> float | None:
+    """The mean return of the last episodes in training."""
+    row: Mapping[str, Any] = described["last_update"] or {}
+    return row.get("return/mean")
+
+
+def evaluation_of_late(described: Mapping[str, Any]) -> float | None:
+    """The mean return of the last evaluation."""
+    row: Mapping[str, Any] = described["last_evaluation"] or {}
+    return row.get("evaluation/return_mean")
+
+
+def print_description(described: Mapping[str, Any]) -> None:
+    """Show a run to a person."""
+    progress = f"{number(described['updates'])} updates, {number(described['decisions'])} decisions"
+    going_on = "bit for bit" if described["exact_resume"] else f"not exactly: {described['exact_resume_note']}"
+    facts = {
+        "status": described["status"] + (f": {described['status_note']}" if described["status_note"] else ""),
+        "preset, seed": f"{described['preset']}, {described['seed']}",
+        "world": described["world"],
+        "created": described["created"],
+        "saved": progress if described["checkpoint"] else "nothing yet",
+        "weights": described["weights_sha256"] or "",
+        "checkpoints": ", ".join(described["checkpoints"]),
+        "damaged": "; ".join(described["damaged"]),
+        "return": _at(return_of_late(described), described["last_update"], "in training"),
+        "evaluation": _at(evaluation_of_late(described), described["last_evaluation"], "when judged"),
+        "resumes": going_on,
+        "folder": described["path"],
+        "go on": described["go_on"] or "",
+    }
+    print_facts(described["name"], facts)
+
+
+def _at(value: float | None, row: Mapping[str, Any] | None, when: str) -> str:
+    return "" if value is None or row is None else f"{number(value)} {when} at update {number(row.get('update'))}"
+
+
+def _go_on(folder: RunFolder, status: RunStatus, updates: int) -> str | None:
+    if status.status == "running":
+        return None
+    return command_to_go_on(folder, updates) if status.status == "finished" else command_for("resume", folder)
+
+
+def _status_note(folder: RunFolder, status: RunStatus) -> str:
+    """What a status means for whoever reads it; empty where the word says all."""
+    facts = status.facts
+    if status.status == "running" and "pid" in facts:
+        return f"by process {facts['pid']} on {facts.get('host', 'this machine')}"
+    if status.status == "killed":
+        return "its process is gone without having ended the run; nothing before the newest checkpoint is lost"
+    if status.status == "failed":
+        cause = " ".join(str(facts.get("cause", "the cause is not recorded")).split())
+        if cause.startswith("KeyboardInterrupt"):
+            return "interrupted in the middle of an update; nothing before the newest checkpoint is lost"
+        return f"{cause}; the traceback is in {folder.failure}"
+    return ""

@@ -1,0 +1,37 @@
+"""The part of `respawn train` that needs torch: a preset and its options become a run."""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Annotated
+
+import tyro
+
+from respawn.cli.arguments import RunsDirectory, parse
+from respawn.cli.closing import failure_told, tell_closing
+from respawn.errors import ConfigError
+from respawn.presets import find_preset
+from respawn.runs.layout import RunFolder, default_name
+from respawn.training.config import RunConfig
+from respawn.training.launch import begin
+
+
+@dataclass(frozen=True)
+class TrainArguments:
+    """Train an agent."""
+
+    name: Annotated[str | None, tyro.conf.arg(metavar="NAME")] = None
+    """what to call the run; none: preset, seed and time"""
+    runs: RunsDirectory = Path("runs")
+    """the folder that holds the runs"""
+    config: Annotated[RunConfig, tyro.conf.arg(name="")] = field(default_factory=RunConfig)
+
+
+def train(preset: str, words: list[str]) -> int:
+    """Begin a run and train it to its end; returns the exit code."""
+    arguments = parse(TrainArguments, words, f"respawn train {preset}", TrainArguments(config=find_preset(preset)))
+    if arguments.name == "":
+        raise ConfigError("--name wants a name, and an empty one came; leave it out to have the run named for you")
+    name = arguments.name or default_name(preset, arguments.config.seed, arguments.runs)
+    with failure_told(RunFolder(arguments.runs / name)):
+        folder, outcome = begin(arguments.config, preset=preset, runs_dir=arguments.runs, name=name)
+    return tell_closing(folder, outcome)

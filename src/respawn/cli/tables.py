@@ -1,0 +1,65 @@
+"""Tables for people, which look right on 80 columns and do not break inside a pipe."""
+
+import os
+import sys
+from collections.abc import Mapping
+from typing import Any
+
+from rich import box
+from rich.console import Console
+from rich.table import Table
+
+WIDTH_OF_A_PIPE = 120
+"""Nobody knows how wide a pipe is; lines that are broken to fit 80 columns are no use to grep."""
+
+
+class TableConsole(Console):
+    """A console that lets whoever calls know that its reader is gone, instead of ending the process."""
+
+    def on_broken_pipe(self) -> None:
+        """Raise, where rich would leave with exit code 1."""
+        raise BrokenPipeError
+
+
+def console() -> TableConsole:
+    """A console on standard output."""
+    known = sys.stdout.isatty() or "COLUMNS" in os.environ
+    return TableConsole(width=None if known else WIDTH_OF_A_PIPE, highlight=False)
+
+
+def new_table(*, header: bool = True, title: str | None = None) -> Table:
+    """An empty table without a frame: two spaces say as much as a line does, in less room."""
+    return Table(
+        box=box.SIMPLE_HEAD if header else None,
+        show_header=header,
+        title=title,
+        title_justify="left",
+        title_style="bold",
+        pad_edge=False,
+        show_edge=False,
+        padding=(0, 2, 0, 0),
+    )
+
+
+def print_facts(title: str, facts: Mapping[str, str]) -> None:
+    """A title, and below it a line for each fact that is not empty."""
+    table = new_table(header=False)
+    table.add_column(style="dim", no_wrap=True)
+    table.add_column(overflow="fold")
+    for label, value in facts.items():
+        if value:
+            table.add_row(label, value)
+    target = console()
+    target.print(title, style="bold", markup=False)
+    target.print(table)
+
+
+def number(value: Any) -> str:
+    """A number short enough to read; nothing for None."""
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, float):
+        return f"{value:.4g}" if abs(value) < 1e4 else f"{value:,.0f}"
+    return f"{value:,}" if isinstance(value, int) else str(value)
