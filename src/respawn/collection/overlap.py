@@ -22,6 +22,8 @@ class OverlapCollector:
 
     def start(self, order: CollectOrder) -> None:
         """Begin gathering."""
+        if self._in_flight is not None:
+            raise RuntimeError("start() while a rollout is under way: finish() that one first")
         self._inner.start(order)
         self._in_flight = self._thread.submit(self._inner.finish)
 
@@ -35,11 +37,13 @@ class OverlapCollector:
     def state(self) -> StateTree:
         """The state of the collector inside."""
         if self._in_flight is not None:
-            raise RuntimeError("a rollout is in flight: state() may be asked for only after finish()")
+            raise RuntimeError("a rollout is under way: state() may be asked for only after finish()")
         return self._inner.state()
 
     def restore(self, state: StateTree) -> None:
         """Put the collector inside back."""
+        if self._in_flight is not None:
+            raise RuntimeError("a rollout is under way: restore() may be called only after finish()")
         self._inner.restore(state)
 
     def close(self) -> None:

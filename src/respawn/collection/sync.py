@@ -14,8 +14,8 @@ from respawn.memory.rollout_buffer import RolloutBuffer
 class SyncCollector:
     """`start` notes the order, `finish` does the work.
 
-    Owns the world, which has already begun its first episodes. With lag 1 the weights in the order are older than the learner's by then, just as they are when a
-    thread does the work meanwhile: the numbers are the same.
+    Owns the world, which has already begun its first episodes. With lag 1 the weights in the order are older than the
+    learner's by then, just as they are when a thread does the work meanwhile: the numbers are the same.
     """
 
     def __init__(self, world: World, actor: Actor, *, horizon_steps: int, device: torch.device) -> None:
@@ -28,6 +28,8 @@ class SyncCollector:
 
     def start(self, order: CollectOrder) -> None:
         """Note what to gather."""
+        if self._order is not None:
+            raise RuntimeError("start() while a rollout is under way: finish() that one first")
         self._order = order
 
     def finish(self) -> Rollout:
@@ -42,10 +44,14 @@ class SyncCollector:
 
     def state(self) -> StateTree:
         """The world as it stands, and what the actor remembers of it."""
+        if self._order is not None:
+            raise RuntimeError("a rollout is under way: state() may be asked for only after finish()")
         return {"world": self._world.state(), "actor": self._actor.state(), "valid": self._valid.clone()}
 
     def restore(self, state: StateTree) -> None:
         """Put the world and the actor back."""
+        if self._order is not None:
+            raise RuntimeError("a rollout is under way: restore() may be called only after finish()")
         self._world.restore(state["world"])
         self._actor.restore(state["actor"])
         self._valid = state["valid"].to(self._world.observe().device)

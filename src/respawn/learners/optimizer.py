@@ -16,8 +16,9 @@ class Optimizer:
     def __init__(self, model: nn.Module, config: OptimizerConfig) -> None:
         self._parameters = {name: p for name, p in model.named_parameters() if p.requires_grad}
         # Biases, norms and other vectors set scales and offsets: decay would only fight what they are for.
-        matrices = [p for p in self._parameters.values() if p.dim() >= 2]
-        vectors = [p for p in self._parameters.values() if p.dim() < 2]
+        offsets = {name for name, p in self._parameters.items() if p.dim() < 2 or name.endswith("bias")}
+        matrices = [p for name, p in self._parameters.items() if name not in offsets]
+        vectors = [p for name, p in self._parameters.items() if name in offsets]
         groups = [
             {"params": matrices, "weight_decay": config.weight_decay},
             {"params": vectors, "weight_decay": 0.0},

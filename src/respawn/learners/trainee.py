@@ -32,7 +32,7 @@ class Trainee:
         self.updates = 0
         self._notify = notify
         self._wants_compile = compile_model
-        self._unroll = model.unroll
+        self._compiled: Callable[..., Unrolled] | None = None
 
     def unroll(
         self, observations: Tensor, memory: Memory, starts: Tensor, cuts: Tensor, cut_observations: Tensor
@@ -40,25 +40,22 @@ class Trainee:
         """The model's forward pass over rows of lanes; compiled on first use if asked for, after weights are loaded."""
         inputs = (observations, memory, starts, cuts, cut_observations)
         if self._wants_compile:
-            self._wants_compile = False
-            return self._first_compiled(*inputs)
-        return self._unroll(*inputs)
+            try:
+                if self._compiled is None:
+                    self._compiled = torch.compile(self.model.unroll)
+                return self._compiled(*inputs)
+            except (RuntimeError, OSError, ImportError) as error:
+                # Dynamo's and Inductor's own errors are RuntimeErrors; a missing C++ compiler is an OSError. They may
+                # come late: shapes and gradients that were not seen before are compiled anew. Should the model itself
+                # be at fault, the plain pass below raises the same error again.
+                self._give_up_compiling(error)
+        return self.model.unroll(*inputs)
 
-    def _first_compiled(
-        self, observations: Tensor, memory: Memory, starts: Tensor, cuts: Tensor, cut_observations: Tensor
-    ) -> Unrolled:
-        compiled: Callable[..., Unrolled] = torch.compile(self.model.unroll)
-        try:
-            result = compiled(observations, memory, starts, cuts, cut_observations)
-        except (RuntimeError, OSError, ImportError) as error:
-            # Dynamo's and Inductor's own errors are RuntimeErrors; a missing C++ compiler is an OSError. Should the
-            # model itself be at fault, the plain pass below raises the same error again.
-            cause = str(error).strip().splitlines()[0][:200] if str(error).strip() else type(error).__name__
-            message = f"torch.compile failed, so the model runs uncompiled (slower, same results to rounding): {cause}"
-            self._notify(Event("compile_fallback", message, "warning"))
-            return self.model.unroll(observations, memory, starts, cuts, cut_observations)
-        self._unroll = compiled
-        return result
+    def _give_up_compiling(self, error: Exception) -> None:
+        self._wants_compile, self._compiled = False, None
+        cause = str(error).strip().splitlines()[0][:200] if str(error).strip() else type(error).__name__
+        message = f"torch.compile failed, so the model runs uncompiled (slower, same results to rounding): {cause}"
+        self._notify(Event("compile_fallback", message, "warning"))
 
     def unroll_rollout(self, rollout: Rollout) -> Unrolled:
         """The forward pass over all T+1 rows of a rollout, the cut observations included."""

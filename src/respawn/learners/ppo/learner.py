@@ -41,6 +41,8 @@ class PPOLearner:
         self._trainee.model.sample_noise(self._trainee.generator)
         batch, explained = self._targets(rollout)
         averages = Averages()
+        # An update that the KL limit ends before its first step has no gradient to speak of, but the same columns.
+        averages.add({"gradient/norm": 0.0, "gradient/clipped_fraction": 0.0}, weight=0.0)
         epochs = 0
         for _ in range(self._config.epochs):
             if not self._one_pass(batch, knobs, averages):
@@ -86,10 +88,11 @@ class PPOLearner:
             normaliser = minibatch.valid.sum().clamp(min=1)
             for part in minibatch.split(self._config.optimizer.accumulation):
                 kl += self._accumulate(part, normaliser, knobs, averages)
+            averages.add({"policy/kl": kl})
             if self._config.kl_limit > 0 and float(kl) > self._config.kl_limit:
                 return False
             norm = optimizer.step(knobs["learning_rate"])
-            averages.add({"gradient/norm": norm, "gradient/clipped_fraction": self._was_clipped(norm), "policy/kl": kl})
+            averages.add({"gradient/norm": norm, "gradient/clipped_fraction": self._was_clipped(norm)})
         return True
 
     def _accumulate(self, part: Minibatch, normaliser: Tensor, knobs: Knobs, averages: Averages) -> Tensor:

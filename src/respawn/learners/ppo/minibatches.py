@@ -83,6 +83,8 @@ def shuffled(batch: Minibatch, num_minibatches: int, generator: Generator) -> It
     Lanes in which no step is valid are left out: they would only take up room.
     """
     candidates = batch.valid.any(0).nonzero().squeeze(1)
+    if len(candidates) == 0:
+        return
     order = candidates[torch.randperm(len(candidates), generator=generator, device=generator.device)]
-    for index in order.tensor_split(min(num_minibatches, max(len(order), 1))):
+    for index in order.tensor_split(min(num_minibatches, len(order))):
         yield batch.lanes(index)

@@ -1,5 +1,6 @@
 """The V-trace actor-critic (IMPALA; Espeholt et al. 2018, https://arxiv.org/abs/1802.01561)."""
 
+import torch
 from torch import Tensor
 
 from respawn.contracts.knobs import Knobs, KnobSpec
@@ -39,15 +40,24 @@ class VTraceLearner:
         normaliser = rollout.valid.sum().clamp(min=1)
         num_lanes = rollout.rewards.shape[1]
         part = -(-num_lanes // self._config.optimizer.accumulation)
+        valued: list[tuple[Tensor, Tensor]] = []  # of each part, values and targets [T, b]
         for first in range(0, num_lanes, part):
-            lanes = some_lanes(rollout, first, first + part)
-            self._accumulate(make_targets(self._trainee, lanes, self._config), normaliser, knobs, averages)
+            targets = make_targets(self._trainee, some_lanes(rollout, first, first + part), self._config)
+            self._accumulate(targets, normaliser, knobs, averages)
+            valued.append((targets.values.detach(), targets.targets))
         norm = optimizer.step(knobs["learning_rate"])
         self._trainee.updates += 1
         limit = optimizer.gradient_limit
         averages.add({"gradient/norm": norm, "gradient/clipped_fraction": float(limit > 0 and bool(norm > limit))})
-        lag = float(self._trainee.updates - 1 - rollout.weights_version)
-        return LearnReport({**averages.means(), "weights/lag": lag})
+        # The variance of the whole is not the mean of the parts' variances, so it has to wait for all of them.
+        values, learned = (torch.cat(parts, 1) for parts in zip(*valued, strict=True))
+        return LearnReport(
+            {
+                **averages.means(),
+                "value/explained_variance": float(explained_variance(values, learned, rollout.valid)),
+                "weights/lag": float(self._trainee.updates - 1 - rollout.weights_version),
+            }
+        )
 
     def _accumulate(self, targets: Targets, normaliser: Tensor, knobs: Knobs, averages: Averages) -> None:
         valid = targets.valid
@@ -58,6 +68,8 @@ class VTraceLearner:
         total.backward()  # type: ignore[no-untyped-call]
         share = valid.sum() / normaliser
         rhos = targets.log_rhos.exp()
+        # Data of the same policy has ratios of 1 give or take rounding, which is no reason to speak of clipping.
+        clipped = rhos > self._config.rho_clip * (1.0 + 1e-4)
         behaviour_log_probs = targets.log_probs.detach() - targets.log_rhos
         averages.add(
             {
@@ -68,8 +80,7 @@ class VTraceLearner:
                 "policy/entropy": valid_mean(targets.entropies, valid),
                 "policy/kl": approximate_kl(targets.log_probs, behaviour_log_probs, valid),
                 "policy/rho_mean": valid_mean(rhos, valid),
-                "policy/rho_clipped_fraction": valid_mean((rhos > self._config.rho_clip).float(), valid),
-                "value/explained_variance": explained_variance(targets.values, targets.targets, valid),
+                "policy/rho_clipped_fraction": valid_mean(clipped.float(), valid),
                 "value/mean": valid_mean(targets.values, valid),
             },
             share,

@@ -18,7 +18,7 @@ class Targets:
     log_probs: Tensor  # [T, B]
     entropies: Tensor  # [T, B]
     values: Tensor  # [T, B]
-    log_rhos: Tensor  # [T, B] without gradient
+    log_rhos: Tensor  # [T, B] without gradient; 0 where nobody decided
     targets: Tensor  # [T, B] without gradient
     advantages: Tensor  # [T, B] without gradient
     valid: Tensor  # [T, B] bool
@@ -30,7 +30,8 @@ def make_targets(trainee: Trainee, rollout: Rollout, config: VTraceConfig) -> Ta
     parameters = unrolled.parameters[:-1]
     distribution = trainee.model.distribution
     log_probs = distribution.log_prob(parameters, rollout.actions)
-    log_rhos = log_probs.detach() - rollout.behaviour_log_probs
+    # Where nobody decided there is nothing to correct, and what stands there as an action must not cut the trace.
+    log_rhos = (log_probs.detach() - rollout.behaviour_log_probs).masked_fill(~rollout.valid, 0.0)
     values = unrolled.values.detach()
     learned = vtrace(
         log_rhos,
