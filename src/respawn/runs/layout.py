@@ -181,7 +181,7 @@ def find(runs_dir: Path, name: str) -> RunFolder:
             folder = RunFolder(path)
             problem = _problem(folder)
             if problem is not None:
-                raise RunFolderError(f"{path} is not a run that can be used: {problem}; pick another run")
+                raise RunFolderError(f"{path} cannot be used as a run: {problem}")
             return folder
     raise RunFolderError(f"there is no run {name!r} in {runs_dir}; {_what_is_there(runs_dir, name)}")
 
@@ -207,7 +207,7 @@ def default_name(preset: str, seed: int, runs_dir: Path) -> str:
 
 def _problem(folder: RunFolder) -> str | None:
     if not folder.meta.exists() and not folder.config.exists():
-        return "it has neither meta.json nor config.json"
+        return "it has neither meta.json nor config.json; is this a run folder?"
     try:
         meta = read_json_object(folder.meta)
         read_json_object(folder.config)
@@ -231,4 +231,4 @@ def _what_is_there(runs_dir: Path, name: str) -> str:
         return "there are no runs yet: begin one with 'respawn train'"
     close = difflib.get_close_matches(name, runs, n=3, cutoff=0.5)
     newest = ", ".join(runs[:5]) + (f" and {len(runs) - 5} more" if len(runs) > 5 else "")
-    return (f"did you mean {' or '.join(close)}? " if close else "") + f"The newest are: {newest}"
+    return f"did you mean {' or '.join(close)}? The newest are: {newest}" if close else f"the newest are: {newest}"

@@ -103,7 +103,8 @@ def read_status(folder: RunFolder) -> RunStatus:
     data = read_json_object(folder.status)
     status = data.pop("status", None)
     if status not in get_args(WrittenStatus):
-        raise RunFolderError(f"{folder.status} should say {get_args(WrittenStatus)}, but says {status!r}; delete it")
+        known = ", ".join(get_args(WrittenStatus))
+        raise RunFolderError(f"{folder.status} should say one of {known}, but says {status!r}; delete it")
     if status == "running" and not folder.is_locked():
         # Asked again: a run that ends between our two looks is finished, not killed.
         again = read_json_object(folder.status).get("status")
