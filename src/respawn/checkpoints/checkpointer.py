@@ -73,6 +73,9 @@ class Checkpointer:
                 f"the checkpoint of update {clock.updates} could not be written to {self._folder} "
                 f"({error.strerror or error}); the newest whole one is {kept}: make room, then resume the run"
             ) from error
+        except BaseException:
+            shutil.rmtree(aside, ignore_errors=True)
+            raise
         self._retain()
         return final
 
@@ -104,8 +107,10 @@ class Checkpointer:
 
     def set_aside(self, name: str) -> None:
         """Rename a damaged checkpoint, so that it stays as evidence and never again stands in the way."""
-        damaged = self._folder / f"damaged-{name}"
-        shutil.rmtree(damaged, ignore_errors=True)
+        damaged, number = self._folder / f"damaged-{name}", 1
+        while damaged.exists():
+            number += 1
+            damaged = self._folder / f"damaged-{name}-{number}"
         (self._folder / name).rename(damaged)
 
     def clean(self) -> None:

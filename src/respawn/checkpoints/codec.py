@@ -61,11 +61,9 @@ def file_sha256(path: Path) -> str:
 
 def _flatten(value: Any, path: str, tensors: dict[str, Tensor]) -> Any:
     if isinstance(value, Tensor):
-        tensors[path] = value.detach().cpu().contiguous()
-        return {"$tensor": path}
+        return {"$tensor": _keep(value.detach().to("cpu", copy=True), path, tensors)}
     if isinstance(value, np.ndarray):
-        tensors[path] = torch.from_numpy(np.ascontiguousarray(value))
-        return {"$array": path}
+        return {"$array": _keep(_from_numpy(value, path), path, tensors)}
     if isinstance(value, dict):
         for key in value:
             if not isinstance(key, str) or key.startswith("$"):
@@ -82,15 +80,33 @@ def _flatten(value: Any, path: str, tensors: dict[str, Tensor]) -> Any:
     raise TypeError(f"a state may hold tensors, arrays and plain values; at '{path}' there is a {type(value).__name__}")
 
 
+def _keep(tensor: Tensor, path: str, tensors: dict[str, Tensor]) -> str:
+    """Put a tensor under a name of its own; the path, unless a key with a slash in it has already led there."""
+    while path in tensors or path == "__metadata__":  # a word that safetensors keeps for itself
+        path += "'"
+    tensors[path] = tensor.contiguous()
+    return path
+
+
+def _from_numpy(array: "np.ndarray[Any, Any]", path: str) -> Tensor:
+    try:
+        return torch.from_numpy(np.array(array, order="C"))  # a copy: it may be read-only, or be shared
+    except (TypeError, ValueError) as error:
+        raise TypeError(
+            f"a state may hold arrays of numbers that torch has too; at '{path}' there is one of {array.dtype}"
+        ) from error
+
+
 def _unflatten(value: Any, tensors: dict[str, Tensor]) -> Any:
     if isinstance(value, list):
         return [_unflatten(item, tensors) for item in value]
     if not isinstance(value, dict):
         return value
     if "$tensor" in value:
-        return tensors[value["$tensor"]]
+        # Cloned into memory aligned as torch's always is: matrix products may round differently elsewhere.
+        return tensors[value["$tensor"]].clone()
     if "$array" in value:
-        return tensors[value["$array"]].numpy()
+        return tensors[value["$array"]].clone().numpy()
     if "$float" in value:
         return float(value["$float"])
     return {key: _unflatten(item, tensors) for key, item in value.items()}

@@ -43,7 +43,7 @@ class Manifest:
         try:
             content: dict[str, Any] = json.loads(text)
             claimed = content.pop("manifest_sha256")
-        except (ValueError, KeyError, AttributeError) as error:
+        except (ValueError, KeyError, AttributeError, TypeError) as error:
             raise CheckpointError(f"manifest.json cannot be read ({error})") from error
         if _fingerprint(content) != claimed:
             raise CheckpointError("manifest.json does not match its own fingerprint")

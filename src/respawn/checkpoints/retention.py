@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from datetime import datetime
+from math import isnan, nan
 
 from respawn.checkpoints.config import CheckpointsConfig
 from respawn.checkpoints.manifest import Manifest
@@ -16,8 +17,9 @@ def to_delete(manifests: Mapping[str, Manifest], config: CheckpointsConfig) -> l
 
 def best(manifests: Mapping[str, Manifest], config: CheckpointsConfig) -> set[str]:
     """The names of the `keep_best` that evaluated best; the earlier of two equals."""
-    judged = [name for name, manifest in manifests.items() if config.best_metric in manifest.metrics]
-    judged.sort(key=lambda name: (-manifests[name].metrics[config.best_metric], manifests[name].updates))
+    scores = {name: manifest.metrics.get(config.best_metric, nan) for name, manifest in manifests.items()}
+    judged = [name for name, score in scores.items() if not isnan(score)]
+    judged.sort(key=lambda name: (-scores[name], manifests[name].updates))
     return set(judged[: config.keep_best])
 
 

@@ -80,7 +80,11 @@ def verify(path: Path) -> Manifest:
         file = path / name
         if not file.is_file():
             raise CheckpointError(f"{name} is missing")
-        if file_sha256(file) != expected:
+        try:
+            found = file_sha256(file)
+        except OSError as error:
+            raise CheckpointError(f"{name} cannot be read ({error})") from error
+        if found != expected:
             raise CheckpointError(f"{name} does not match its SHA-256 in the manifest")
     return manifest
 

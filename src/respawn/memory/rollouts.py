@@ -40,9 +40,9 @@ def rollout_state(rollout: Rollout) -> StateTree:
 def rollout_from_state(state: StateTree, device: torch.device) -> Rollout:
     """The rollout that `rollout_state` described, in memory of its own on `device`."""
     return Rollout(
-        **{name: state[name].to(device) for name in (*ROW_FIELDS, "cut_observations")},
-        cuts=state["cuts"],
-        memory={name: tensor.to(device) for name, tensor in state["memory"].items()},
+        **{name: state[name].to(device, copy=True) for name in (*ROW_FIELDS, "cut_observations")},
+        cuts=state["cuts"].clone(),
+        memory={name: tensor.to(device, copy=True) for name, tensor in state["memory"].items()},
         weights_version=state["weights_version"],
         knobs_version=state["knobs_version"],
         episodes=tuple(Episode(**episode) for episode in state["episodes"]),

@@ -1,5 +1,6 @@
 """When to evaluate, when to save, when to stop. None of it changes a number that training computes."""
 
+from math import isnan
 from time import monotonic
 
 from respawn.checkpoints.config import CheckpointsConfig
@@ -26,6 +27,7 @@ class Cadence:
         self._limit_seconds = limit_seconds
         self._best: float | None = None
         self._improved = False
+        self._judged_update = 0
         self._saved_update = -1
         self._saved_at = monotonic()
         self.stop_requested = False
@@ -36,9 +38,9 @@ class Cadence:
         return self.stop_requested or out_of_time or clock.updates >= self._last_update
 
     def evaluation_due(self, clock: Clock) -> bool:
-        """Whether this update is one to judge."""
+        """Whether this update is one to judge and has not been judged yet."""
         every = self._evaluation.every_updates
-        return every > 0 and clock.updates % every == 0
+        return every > 0 and clock.updates % every == 0 and clock.updates != self._judged_update
 
     def checkpoint_due(self, clock: Clock) -> bool:
         """Whether to save now: by count, by time, or because this is the best so far."""
@@ -53,9 +55,10 @@ class Cadence:
 
     def judged(self, report: EvaluationReport) -> None:
         """Take note of an evaluation."""
+        self._judged_update = report.update
         score = report.metrics.get(self._checkpoints.best_metric)
-        self._improved = score is not None and (self._best is None or score > self._best)
-        if self._improved:
+        if score is not None and not isnan(score) and (self._best is None or score > self._best):
+            self._improved = True
             self._best = score
 
     def saved(self, clock: Clock) -> None:
@@ -65,9 +68,10 @@ class Cadence:
         self._improved = False
 
     def state(self) -> StateTree:
-        """The best evaluation so far."""
-        return {"best": self._best}
+        """The best evaluation so far, and the last."""
+        return {"best": self._best, "judged_update": self._judged_update}
 
     def restore(self, state: StateTree) -> None:
-        """The best evaluation again."""
+        """Know them again."""
         self._best = state["best"]
+        self._judged_update = state["judged_update"]

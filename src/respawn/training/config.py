@@ -112,7 +112,7 @@ def config_from_json(data: dict[str, Any]) -> RunConfig:
     settings = dacite.Config(strict=True, type_hooks={float: float}, cast=[tuple])
     try:
         return dacite.from_dict(RunConfig, data, settings)
-    except dacite.DaciteError as error:
+    except (dacite.DaciteError, TypeError, ValueError) as error:
         raise ConfigError(f"config.json does not fit this version of respawn: {error}") from error
 
 

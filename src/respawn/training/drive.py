@@ -51,8 +51,8 @@ def save_if_due(run: Run) -> None:
 @contextmanager
 def _status_kept(run: Run, folder: RunFolder) -> Iterator[None]:
     """Say in status.json that the run goes on, and if it fails, that it failed and why; close the run in the end."""
-    write_status(folder, "running", updates=run.clock.updates, decisions=run.clock.decisions)
     try:
+        write_status(folder, "running", updates=run.clock.updates, decisions=run.clock.decisions)
         yield
     except BaseException as error:
         _record_failure(run, folder, error)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from respawn.checkpoints.store import Found, find_newest
 from respawn.contracts.records import Event
-from respawn.errors import ConfigError
+from respawn.errors import CheckpointError, ConfigError
 from respawn.observers.build import ConsoleFacts, build_observers
 from respawn.observers.hub import ObserverHub
 from respawn.runs.json_files import read_json_object, write_json_atomically
@@ -55,10 +55,11 @@ def take_up(
         run = _assembled(config, folder, first_update=0 if found is None else found.manifest.updates)
         try:
             _restore(run, folder, found)
+            events = _about_resuming(run, folder, found, before, config)
         except BaseException:
             run.close()
             raise
-        for event in _about_resuming(run, folder, found, before, config):
+        for event in events:
             run.tell(event)
         return drive(run, folder)
 
@@ -83,6 +84,11 @@ def _assembled(config: RunConfig, folder: RunFolder, first_update: int) -> Run:
 def _restore(run: Run, folder: RunFolder, found: Found | None) -> None:
     run.checkpointer.clean()
     if found is None:
+        if folder.updates.stat().st_size > 0:
+            raise CheckpointError(
+                f"run {folder.name} has made updates, but {folder.checkpoints} holds no checkpoint; "
+                "put the checkpoints back, or start a new run"
+            )
         # A run saves before its first update, so it was killed before it made one: nothing is lost.
         run.observers.restore({name: {"bytes": 0} for name in ("updates", "episodes", "evaluations")})
         return

@@ -14,6 +14,7 @@ def updates(run: Run) -> Iterator[UpdateReport]:
     repeatable whether or not a thread does the gathering.
     """
     run.reporter.begin()
+    run.judge()  # only where an evaluation failed and the run was resumed after it: it is made up for
     while not run.cadence.finished(run.clock):
         run.at_boundary = False
         rollout = run.pending.rollout
@@ -36,13 +37,7 @@ def updates(run: Run) -> Iterator[UpdateReport]:
 
         # Nothing is in flight from here on: the one place where state may be judged and saved.
         run.at_boundary = True
-        run.judged = None
-        if run.cadence.evaluation_due(run.clock):
-            with run.timed("evaluate"):
-                run.judged = run.evaluator.evaluate(run.learner.weights(), run.clock)
-            run.director.observe(run.judged)
-            run.cadence.judged(run.judged)
-            run.tell(run.judged)
+        run.judge()
         if run.cadence.checkpoint_due(run.clock):
             run.save()
         yield report

@@ -15,6 +15,7 @@ from respawn.contracts.learner import Learner
 from respawn.contracts.records import EvaluationReport, Record, Rollout
 from respawn.contracts.saveable import Saveable, StateTree
 from respawn.contracts.world import WorldSpec
+from respawn.errors import CheckpointWriteError
 from respawn.evaluation.evaluator import Evaluator
 from respawn.learners.trainee import ModelWeights
 from respawn.memory.rollouts import rollout_from_state, rollout_state
@@ -22,6 +23,9 @@ from respawn.observers.hub import ObserverHub
 from respawn.schedules.director import Director
 from respawn.training.cadence import Cadence
 from respawn.training.reporter import Reporter
+
+ROW_STREAMS = frozenset({"updates", "episodes", "evaluations"})
+"""Observers whose files a resumed run continues exactly."""
 
 
 class Pending:
@@ -39,6 +43,32 @@ class Pending:
         """The rollout again."""
         saved = state["rollout"]
         self.rollout = None if saved is None else rollout_from_state(saved, self._device)
+
+
+class WholeRows:
+    """The observers as a part of a checkpoint, which may count on every row before it having been written."""
+
+    def __init__(self, observers: ObserverHub) -> None:
+        self._observers = observers
+
+    def state(self) -> StateTree:
+        """The observers' states; raises CheckpointWriteError where a stream of rows has failed.
+
+        Going on from such a checkpoint would leave a hole in the rows for ever. From the one before, they are made
+        again.
+        """
+        state = self._observers.state()
+        for failure in self._observers.failures:
+            if failure.observer in ROW_STREAMS:
+                raise CheckpointWriteError(
+                    f"no checkpoint is written because rows before it are missing ({failure}); "
+                    "make room, then resume the run, and they are made again"
+                )
+        return state
+
+    def restore(self, state: StateTree) -> None:
+        """Set the observers back."""
+        self._observers.restore(state)
 
 
 @dataclass
@@ -77,7 +107,7 @@ class Run:
             "reporter": self.reporter,
             "cadence": self.cadence,
             "clock": self.clock,
-            "observers": self.observers,
+            "observers": WholeRows(self.observers),
         }
 
     def order(self) -> CollectOrder:
@@ -87,6 +117,16 @@ class Run:
     def tell(self, record: Record) -> None:
         """Let the observers know."""
         self.observers.receive(record)
+
+    def judge(self) -> None:
+        """Evaluate the weights if it is time to."""
+        self.judged = None
+        if self.cadence.evaluation_due(self.clock):
+            with self.timed("evaluate"):
+                self.judged = self.evaluator.evaluate(self.learner.weights(), self.clock)
+            self.director.observe(self.judged)
+            self.cadence.judged(self.judged)
+            self.tell(self.judged)
 
     def save(self) -> None:
         """Write a checkpoint. Only at an update's boundary, when nothing is in flight."""
