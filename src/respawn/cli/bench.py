@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 USAGE = """usage: respawn bench overlap [PRESET] [...]
 
-  overlap    time to collect, to learn and in all, with lag 0 and with lag 1, and their ratio
+  overlap   time to collect, to learn and in all, with lag 0 and with lag 1
 
 'respawn bench overlap --help' says more."""
 

@@ -47,8 +47,10 @@ def main(words: list[str]) -> int:
     check_at_least(arguments, {"episodes": 1, "seed_base": 0, "lanes": 1, "limit_steps": 1})
     folder = find(arguments.runs, arguments.run)
     # Imported only now: what is above needs no torch, which takes seconds to load.
+    from respawn.cli.saved_config import check_saved_config
     from respawn.training.judge import judge
 
+    check_saved_config(folder)
     evaluation = EvaluationConfig(
         episodes=arguments.episodes,
         num_lanes=arguments.lanes,

@@ -8,7 +8,7 @@ import traceback
 from collections.abc import Callable, Sequence
 
 from respawn import __version__
-from respawn.errors import RespawnError
+from respawn.errors import ConfigError, RespawnError
 
 VERBS = {
     "train": "train an agent from a preset",
@@ -32,25 +32,8 @@ verbs:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; returns its exit code: 0 done, 1 failed, 2 asked for something that cannot be."""
     words = list(sys.argv[1:] if arguments is None else arguments)
-    if not words or words[0] in ("-h", "--help"):
-        print(USAGE.format(verbs="\n".join(f"  {verb:<9} {text}" for verb, text in VERBS.items())))
-        return 0 if words else 2
-    if words[0] == "--version":
-        print(f"respawn {__version__}")
-        return 0
-    if words[0] not in VERBS:
-        close = difflib.get_close_matches(words[0], VERBS, n=1)
-        hint = f"did you mean {close[0]}? The" if close else "the"
-        return _say(f"there is no verb '{words[0]}'; {hint} verbs are: {', '.join(VERBS)}", 2)
-    return _guarded(words[0], words[1:])
-
-
-def _guarded(verb: str, words: list[str]) -> int:
-    """Run a verb; whatever ends it early becomes a sentence and an exit code."""
     try:
-        # Imported only now: torch takes seconds to load, and '--help' should not.
-        command: Callable[[list[str]], int] = importlib.import_module(f"respawn.cli.{verb}").main
-        exit_code = command(words)
+        exit_code = _run(words)
         sys.stdout.flush()  # here, where a reader that is gone is no mishap
         return exit_code
     except RespawnError as error:
@@ -66,6 +49,22 @@ def _guarded(verb: str, words: list[str]) -> int:
     except Exception as error:  # noqa: BLE001 - the edge of the process, and it is recorded
         traceback.print_exc()
         return _say(f"{type(error).__name__} is no answer to expect from respawn; please report the lines above", 1)
+
+
+def _run(words: list[str]) -> int:
+    if not words or words[0] in ("-h", "--help"):
+        print(USAGE.format(verbs="\n".join(f"  {verb:<9} {text}" for verb, text in VERBS.items())))
+        return 0 if words else 2
+    if words[0] == "--version":
+        print(f"respawn {__version__}")
+        return 0
+    if words[0] not in VERBS:
+        close = difflib.get_close_matches(words[0], VERBS, n=1)
+        hint = f"did you mean {close[0]}? The" if close else "the"
+        raise ConfigError(f"there is no verb '{words[0]}'; {hint} verbs are: {', '.join(VERBS)}")
+    # Imported only now: torch takes seconds to load, and '--help' should not.
+    command: Callable[[list[str]], int] = importlib.import_module(f"respawn.cli.{words[0]}").main
+    return command(words[1:])
 
 
 def _say(sentence: str, exit_code: int) -> int:

@@ -107,7 +107,6 @@ class CommandWords:
             name.removeprefix("--").rpartition(".")[2], set(last_parts.values()), cutoff=0.8
         )
         close += [option for part in alike for option in self.options if last_parts[option] == part]
-        close = close or difflib.get_close_matches(name, self.options, n=1, cutoff=0.7)
         return list(dict.fromkeys(close))[:_MOST_SUGGESTIONS]
 
     @property

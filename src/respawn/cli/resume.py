@@ -16,8 +16,7 @@ from respawn.runs.layout import RunFolder, find
 class ResumeArguments:
     """Go on with a run, exactly where it was left.
 
-    Without a name, the newest run that has something left to do is taken,
-    and it is said which and why.
+    Without RUN, the newest run that has something left to do is taken.
     """
 
     run: Annotated[str | None, tyro.conf.Positional, tyro.conf.arg(metavar="[RUN]")] = None
@@ -43,8 +42,10 @@ def main(words: list[str]) -> int:
     folder = _named(arguments) or _chosen(arguments)
     # Imported only now: what is above needs no torch, which takes seconds to load.
     from respawn.cli.closing import failure_told, tell_closing
+    from respawn.cli.saved_config import check_saved_config
     from respawn.training.launch import take_up
 
+    check_saved_config(folder)
     with failure_told(folder):
         outcome = take_up(folder, updates=arguments.updates, minutes=arguments.minutes, device=arguments.device)
     return tell_closing(folder, outcome)

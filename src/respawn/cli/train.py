@@ -12,11 +12,11 @@ presets:
 {presets}
 
 options that every preset has:
-  --updates N   stop after N updates; without it, at the end of the preset's plan
+  --updates N   stop after N updates; without it: at the end of the plan
   --minutes M   stop after M minutes of training
   --seed S      decides every random number of the run
   --name NAME   what to call the run; without it: preset, seed and time
-  --device D    cpu, cuda, cuda:1; auto (the default) takes a GPU if there is one
+  --device D    cpu, cuda, cuda:1; auto (the default): a GPU if there is one
   --runs DIR    the folder that holds the runs (default: runs)
 
 examples:

@@ -1,0 +1,82 @@
+import shutil
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+import trouble_env  # noqa: F401  registers environments that fail on purpose
+
+from respawn.cli.main import main
+
+TINY = [
+    *("--collection.horizon-steps", "16", "--collection.num-lanes", "2", "--learner.epochs", "1"),
+    *("--learner.minibatches", "2", "--observers.no-tensorboard", "--observers.no-console", "--device", "cpu"),
+]
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a command did."""
+
+    exit_code: int
+    out: str
+    err: str
+
+    @property
+    def sentence(self) -> str:
+        """The only line on stderr."""
+        assert self.err.startswith("respawn: ") and self.err.endswith("\n") and self.err.count("\n") == 1, self.err
+        assert "Traceback" not in self.out + self.err
+        return self.err.removeprefix("respawn: ").rstrip("\n")
+
+
+@pytest.fixture(scope="session")
+def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A runs folder with two runs, made once; use `runs` for one that may be changed."""
+    runs = tmp_path_factory.mktemp("trained") / "runs"
+    assert main(["train", "cartpole-ppo", "--updates", "3", "--name", "pole", "--runs", str(runs), *TINY]) == 0
+    recall = [
+        "train",
+        "memory-gru",
+        "--updates",
+        "2",
+        "--name",
+        "recall",
+        "--runs",
+        str(runs),
+        "--model.core-size",
+        "8",
+    ]
+    assert main([*recall, *TINY]) == 0
+    return runs
+
+
+@pytest.fixture
+def runs(trained: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A copy of the two runs in ./runs, where commands look when they are told nothing else."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "120")
+    shutil.copytree(trained, tmp_path / "runs")
+    return Path("runs")
+
+
+@pytest.fixture
+def respawn(capsys: pytest.CaptureFixture[str]) -> Callable[..., Answer]:
+    """The command line, in this process."""
+
+    def call(*words: str) -> Answer:
+        capsys.readouterr()
+        try:
+            exit_code = main(words)
+        except SystemExit as leaving:  # tyro leaves by itself after --help
+            exit_code = int(leaving.code or 0)
+        captured = capsys.readouterr()
+        return Answer(exit_code, captured.out, captured.err)
+
+    return call
+
+
+@pytest.fixture
+def tiny() -> list[str]:
+    """Options that make any training short."""
+    return list(TINY)

@@ -1,0 +1,90 @@
+import os
+import subprocess
+import sys
+
+import pytest
+
+from respawn import __version__
+from respawn.cli import doctor
+from respawn.cli.main import VERBS, main
+
+
+def test_without_a_verb_the_usage_is_shown(respawn):
+    answer = respawn()
+    assert answer.exit_code == 2 and all(verb in answer.out for verb in VERBS)
+    assert respawn("--help").exit_code == 0
+    assert respawn("--version").out == f"respawn {__version__}\n"
+
+
+def test_an_unknown_verb_is_met_with_a_close_one(respawn):
+    answer = respawn("trian")
+    assert answer.exit_code == 2
+    assert answer.sentence.startswith("there is no verb 'trian'; did you mean train? The verbs are: train, resume")
+    assert "did you mean" not in respawn("sing").sentence
+
+
+@pytest.mark.parametrize(
+    ("raised", "exit_code", "words"),
+    [(KeyboardInterrupt(), 130, "interrupted"), (OSError(28, "No space left on device"), 1, "No space left on device")],
+)
+def test_what_ends_a_command_becomes_a_sentence(respawn, monkeypatch, raised, exit_code, words):
+    def end(_):
+        raise raised
+
+    monkeypatch.setattr(doctor, "main", end)
+    answer = respawn("doctor")
+    assert answer.exit_code == exit_code and words in answer.sentence
+
+
+def test_a_mistake_of_ours_is_shown_whole(respawn, monkeypatch):
+    monkeypatch.setattr(doctor, "main", lambda words: words[0])
+    answer = respawn("doctor")
+    assert answer.exit_code == 1 and "Traceback" in answer.err
+    assert answer.err.splitlines()[-1].startswith("respawn: IndexError is no answer to expect")
+
+
+def test_a_reader_that_leaves_is_no_mishap(runs):
+    # A pipe whose reading end is closed before anything is written, as with a very quick `head`.
+    for words in (["runs", "list"], ["runs", "show", "pole", "--json"], ["--help"]):
+        reading, writing = os.pipe()
+        os.close(reading)
+        done = subprocess.run([sys.executable, "-m", "respawn", *words], stdout=writing, stderr=subprocess.PIPE)
+        os.close(writing)
+        assert (done.returncode, done.stderr) == (0, b""), words
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["train"],
+        ["resume"],
+        ["evaluate"],
+        ["runs"],
+        ["runs", "list"],
+        ["runs", "show"],
+        ["runs", "compare"],
+        ["bench"],
+        ["bench", "overlap"],
+        ["doctor"],
+        ["train", "cartpole-ppo"],
+    ],
+)
+def test_help_reads_well_on_eighty_columns(respawn, monkeypatch, words):
+    monkeypatch.setenv("COLUMNS", "80")
+    answer = respawn(*words, "--help")
+    assert answer.exit_code == 0 and answer.out.startswith(f"usage: respawn {words[0]}") and answer.err == ""
+    assert max(len(line) for line in answer.out.splitlines()) <= 80
+    for noise in ("None", "{True", "(default: )", "STR ["):
+        assert noise not in answer.out
+
+
+def test_main_reads_the_command_line_by_itself(monkeypatch, capsys):
+    monkeypatch.setattr(sys, "argv", ["respawn", "--version"])
+    assert main() == 0 and capsys.readouterr().out.startswith("respawn ")
+
+
+def test_help_needs_no_torch():
+    asked = [["--help"], ["train", "--help"], ["train"], ["train", "nothing"], ["resume", "--help"], ["evaluate"]]
+    code = f"import sys; from respawn.cli.main import main; [main(words) for words in {asked[:4]}]; "
+    code += "assert 'torch' not in sys.modules"
+    subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)

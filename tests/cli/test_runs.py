@@ -1,0 +1,152 @@
+import json
+import shutil
+
+import pytest
+
+from respawn.runs.layout import RunFolder
+from respawn.runs.metadata import read_meta, write_meta, write_status
+
+
+def table(respawn, *words):
+    answer = respawn(*words)
+    assert answer.exit_code == 0 and answer.err == ""
+    return [line.rstrip() for line in answer.out.splitlines()]
+
+
+def facts(lines):
+    return {line[:14].strip(): line[14:] for line in lines if line[:14].strip()}
+
+
+def test_list_as_json(respawn, runs):
+    rows = {row["name"]: row for row in json.loads(respawn("runs", "list", "--json").out)}
+    assert set(rows) == {"pole", "recall"}
+    assert rows["pole"]["status"] == "finished" and rows["pole"]["updates"] == 3 and rows["pole"]["decisions"] == 96
+
+
+def test_list_fits_the_terminal(respawn, runs, monkeypatch):
+    (runs / "pole").rename(runs / "cartpole-ppo-s1-20261116-112621")
+    wide = table(respawn, "runs", "list")
+    assert "world" in wide[0] and any("CartPole-v1" in line and " 96 " in line for line in wide)
+    monkeypatch.setenv("COLUMNS", "80")
+    narrow = table(respawn, "runs", "list")
+    assert "world" not in narrow[0] and max(map(len, narrow)) <= 80
+    assert any(line.startswith("cartpole-ppo-s1-20261116-112621  ") for line in narrow)
+    assert len(narrow) == len(wide)  # nothing is broken over lines
+
+
+def test_a_broken_run_does_not_hide_the_others(respawn, runs):
+    (runs / "pole/meta.json").write_text("{")
+    (runs / "recall/status.json").write_text('{"status": "singing"}')
+    shutil.copytree(runs / "recall", runs / "whole")
+    (runs / "whole/status.json").unlink()
+    lines = table(respawn, "runs", "list")
+    assert any(line.startswith("whole") and "killed" in line for line in lines)
+    assert any(line.startswith("pole is broken: runs/pole/meta.json should hold JSON") for line in lines)
+    assert any(line.startswith("recall is broken: runs/recall/status.json should say one of running") for line in lines)
+
+
+def test_no_runs_at_all(respawn, runs):
+    assert respawn("runs", "list", "--runs", "nowhere").out.startswith("There are no runs in nowhere. Begin one with: ")
+    assert json.loads(respawn("runs", "list", "--runs", "nowhere", "--json").out) == []
+
+
+def test_show_as_json_has_what_scripts_rely_on(respawn, runs):
+    shown = json.loads(respawn("runs", "show", "pole", "--json").out)
+    manifest = json.loads((runs / "pole/checkpoints/u00000003/manifest.json").read_text())
+    assert shown["updates"] == 3 and shown["decisions"] == 96 and shown["checkpoint"] == "u00000003"
+    assert shown["weights_sha256"] == manifest["weights_sha256"]
+    assert json.loads(respawn("runs", "show", "runs/pole", "--runs", "nowhere", "--json").out)["name"] == "pole"
+
+
+def test_show_on_eighty_columns_keeps_the_sha_whole(respawn, runs, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    sha = json.loads(respawn("runs", "show", "pole", "--json").out)["weights_sha256"]
+    lines = table(respawn, "runs", "show", "pole")
+    assert lines[0] == "pole" and max(map(len, lines)) <= 80
+    assert facts(lines) | {
+        "status": "finished",
+        "weights": sha,
+        "saved": "3 updates, 96 decisions",
+        "resumes": "bit for bit",
+        "go on": "respawn resume pole --updates 6",
+    } == facts(lines)
+
+
+def test_show_says_how_a_run_ended(respawn, runs):
+    folder = RunFolder(runs / "pole")
+    write_status(folder, "running")
+    shown = facts(table(respawn, "runs", "show", "pole"))
+    assert shown["status"].startswith("killed: its process is gone") and shown["go on"] == "respawn resume pole"
+    with folder.lock():
+        shown = facts(table(respawn, "runs", "show", "pole"))
+        assert shown["status"].startswith("running: by process ") and "go on" not in shown
+    write_status(folder, "failed", cause="ValueError: the pole\nbroke")
+    status = facts(table(respawn, "runs", "show", "pole"))["status"]
+    assert status == "failed: ValueError: the pole broke; the traceback is in runs/pole/failure.txt"
+    write_status(folder, "failed", cause="KeyboardInterrupt:")
+    assert facts(table(respawn, "runs", "show", "pole"))["status"].startswith("failed: interrupted in the middle")
+    write_status(folder, "stopped")
+    assert facts(table(respawn, "runs", "show", "pole"))["status"] == "stopped"
+
+
+def test_show_says_what_is_not_exact_and_what_is_damaged(respawn, runs):
+    folder = RunFolder(runs / "pole")
+    meta = read_meta(folder)
+    fields = {name: getattr(meta, name) for name in meta.__dataclass_fields__}
+    write_meta(folder, type(meta)(**fields | {"exact_resume": False, "exact_resume_note": "it forgets"}))
+    (folder.checkpoints / "u00000003/manifest.json").write_text("{}")
+    shown = facts(table(respawn, "runs", "show", "pole"))
+    assert shown["resumes"] == "not exactly: it forgets"
+    assert shown["damaged"].startswith("u00000003: manifest.json") and shown["saved"].startswith("0 updates")
+
+
+def test_compare_two_and_three_runs(respawn, runs, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    shutil.copytree(runs / "pole", runs / "cartpole-ppo-s1-20261116-112621")
+    shutil.copytree(runs / "pole", runs / "cartpole-ppo-s2-20261116-112622")
+    config = json.loads((runs / "pole/config.json").read_text())
+    config["learner"]["optimizer"]["learning_rate"] = 0.001
+    (runs / "pole/config.json").write_text(json.dumps(config))
+    (runs / "cartpole-ppo-s2-20261116-112622/config.json").write_text(json.dumps(config))
+    config["learner"]["optimizer"]["learning_rate"] = 0.5
+    (runs / "cartpole-ppo-s1-20261116-112621/config.json").write_text(json.dumps(config))
+    two = table(respawn, "runs", "compare", "pole", "cartpole-ppo-s1-20261116-112621")
+    rows = {line.split()[0]: line.split()[1:] for line in two if line.split()}
+    assert rows["learner.optimizer.learning-rate"] == ["0.001", "0.5"] and rows["updates"] == ["3", "3"]
+    assert rows["weights"][0] == rows["weights"][1] and len(rows["weights"][0]) == 12
+    names = [f"cartpole-ppo-s{seed}-20261116-11262{seed}" for seed in (1, 2)]
+    three = table(respawn, "runs", "compare", "pole", *names)
+    assert max(map(len, three)) <= 80 and any(line.startswith("learner.optimizer.learning-rate ") for line in three)
+    assert any("the same" in line for line in table(respawn, "runs", "compare", "pole", names[1]))
+
+
+def test_compare_as_json_tells_absent_from_none(respawn, runs):
+    compared = json.loads(respawn("runs", "compare", "pole", "recall", "--json").out)
+    assert compared["settings"]["world.env_id"] == {"pole": "CartPole-v1"}
+    assert compared["results"]["recall"]["updates"] == 2
+    assert "seed" not in compared["settings"]
+
+
+def test_compare_runs_of_the_same_name(respawn, runs):
+    shutil.copytree(runs / "pole", runs.parent / "other/pole")
+    compared = json.loads(respawn("runs", "compare", "pole", "other/pole", "--json").out)
+    assert set(compared["results"]) == {"runs/pole", "other/pole"}
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        ([], "'respawn runs' wants one of list, show, compare, and nothing came"),
+        (["sing"], "'respawn runs' wants one of list, show, compare, not 'sing'"),
+        (["show"], "'respawn runs show' wants RUN, and nothing came"),
+        (["show", "xyz"], "there is no run 'xyz' in runs; the newest are: "),
+        (["compare"], "'respawn runs compare' wants two or more runs, and nothing came; name another"),
+        (["compare", "pole"], "'respawn runs compare' wants two or more runs, and only pole came; name another"),
+        (["compare", "pole", "runs/pole"], "'respawn runs compare' wants different runs, and one came twice"),
+        (["list", "--runs", "runs/pole/meta.json"], "--runs wants a folder, but runs/pole/meta.json is a file"),
+        (["list", "--jsn"], "there is no option --jsn for 'respawn runs list'; did you mean --json?"),
+    ],
+)
+def test_bad_input_is_one_sentence(respawn, runs, words, sentence):
+    answer = respawn("runs", *words)
+    assert answer.exit_code == 2 and answer.sentence.startswith(sentence)

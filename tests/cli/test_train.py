@@ -1,0 +1,140 @@
+import json
+import signal
+from pathlib import Path
+
+import pytest
+
+from respawn.cli import closing
+from respawn.errors import WorldError
+from respawn.runs.layout import RunFolder
+
+
+def left_behind(runs: Path) -> set[str]:
+    return {path.name for path in runs.iterdir()} - {"pole", "recall"}
+
+
+def test_the_end_says_what_was_learned_and_how_to_go_on(respawn, runs, tiny):
+    answer = respawn("train", "cartpole-ppo", "--updates", "2", "--seed", "7", "--name", "new", *tiny)
+    assert answer.exit_code == 0 and answer.err == ""
+    lines = answer.out.splitlines()
+    assert lines[-4].startswith("Learned: return ") and lines[-4].endswith("after 64 decisions in 2 updates.")
+    assert lines[-3:] == [
+        "Run folder: runs/new",
+        "Judge it:   respawn evaluate new",
+        "Go on:      respawn resume new --updates 4",
+    ]
+    assert json.loads((runs / "new/config.json").read_text())["seed"] == 7
+
+
+def test_a_run_that_time_ended_goes_on_with_more_time(respawn, runs, tiny):
+    answer = respawn("train", "cartpole-ppo", "--minutes", "0.0001", "--name", "new", "--runs", "else where", *tiny)
+    assert answer.exit_code == 0
+    assert answer.out.endswith("Go on:      respawn resume new --runs 'else where' --minutes 0.0002\n")
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        ([], "'respawn train' wants a preset, and nothing came"),
+        (["--seed", "1"], "'respawn train' wants a preset, and '--seed' came first"),
+        (["cartpole-pop"], "there is no preset 'cartpole-pop'; did you mean cartpole-ppo?"),
+        (["cartpole-ppo", "--lerner.clip", "1"], "there is no option --lerner.clip for 'respawn train cartpole-ppo'"),
+        (["memory-gru", "--world.env-id", "A-v0"], "there is no option --world.env-id for 'respawn train memory-gru'"),
+        (["cartpole-ppo", "--updates", "many"], "--updates wants a whole number, but 'many' came"),
+        (["cartpole-ppo", "--updates", "0"], "--updates must be at least 1, not 0"),
+        (["cartpole-ppo", "--learner.clip", "-1"], "learner.clip must be above 0, not -1.0"),
+        (["cartpole-ppo", "--model.core-size", "0"], "model.core-size must be at least 1"),
+        (["cartpole-ppo", "--world.workers", "-2"], "world.workers must be at least 0"),
+        (["cartpole-ppo", "--world.env-id", "CartPol-v1"], "no environment is registered as 'CartPol-v1'; close to it"),
+        (["cartpole-ppo", "--world.imports", "nosuch"], "cannot import 'nosuch'"),
+        (["cartpole-ppo", "--world.env-kwargs", "a", "3"], "environment 'CartPole-v1' does not take the arguments"),
+        (["cartpole-ppo", "--device", "toaster"], "--device must be auto, cpu, cuda or cuda:N, not 'toaster'"),
+        (["cartpole-ppo", "--device", "cuda:99"], "--device cuda:99: there is no such GPU here"),
+        (["cartpole-ppo", "--name", "pole"], "a new run needs a new folder, but runs/pole exists; resume it or pick"),
+        (["cartpole-ppo", "--name", "../up"], "a run's name is made of"),
+        (["cartpole-ppo", "--name", ""], "--name wants a name, and an empty one came"),
+        (["cartpole-ppo", "--runs", "runs/pole/meta.json"], "--runs wants a folder, but runs/pole/meta.json is a file"),
+        (["cartpole-ppo", "--runs", "/proc/nowhere"], "the run folder /proc/nowhere/"),
+    ],
+)
+def test_bad_input_is_one_sentence_and_leaves_nothing(respawn, runs, words, sentence):
+    answer = respawn("train", *words)
+    assert answer.exit_code == 2 and answer.sentence.startswith(sentence)
+    assert left_behind(runs) == set()
+    assert len(answer.sentence) < 400
+
+
+def test_a_run_meant_for_a_gpu_is_not_started_without_one(respawn, runs, tiny, monkeypatch):
+    monkeypatch.setattr("torch.cuda.is_available", lambda: False)
+    answer = respawn("train", "cartpole-ppo", "--wants-gpu", "--name", "new")
+    assert answer.exit_code == 2 and left_behind(runs) == set()
+    assert answer.sentence.startswith("this run is meant for a GPU") and "--device cpu" in answer.sentence
+    assert respawn("train", "cartpole-ppo", "--wants-gpu", "--name", "new", "--updates", "1", *tiny).exit_code == 0
+
+
+def in_trouble(how: str, *, times: int = 1) -> list[str]:
+    trouble = ["--world.env-id", "Trouble-v0", "--world.env-kwargs", "how", how, "times", str(times)]
+    return ["train", "cartpole-ppo", "--updates", "9", "--name", "new", "--checkpoints.every-updates", "1", *trouble]
+
+
+def test_a_failing_run_says_why_and_how_to_go_on(respawn, runs, tiny):
+    answer = respawn(*in_trouble("raise"), *tiny)
+    assert answer.exit_code == 1
+    assert answer.sentence.startswith("run new failed: environment 'Trouble-v0' failed in step of lane 0")
+    assert "ValueError: the pole broke; the traceback is in runs/new/failure.txt" in answer.sentence
+    assert answer.sentence.endswith("the newest checkpoint is u00000002, go on from it with: respawn resume new")
+    assert "Traceback" in (runs / "new/failure.txt").read_text()
+
+
+def test_an_error_that_is_not_ours_is_told_the_same_way(respawn, runs, tiny, monkeypatch):
+    def fail(*_):
+        raise ZeroDivisionError("division\nby zero")
+
+    monkeypatch.setattr("respawn.learners.ppo.learner.PPOLearner.learn", fail)
+    answer = respawn("resume", "pole", "--updates", "5")
+    assert answer.exit_code == 1
+    assert answer.sentence == (
+        "run pole failed: ZeroDivisionError: division by zero; the traceback is in runs/pole/failure.txt, "
+        "the newest checkpoint is u00000003, go on from it with: respawn resume pole"
+    )
+    # A second failure in the same folder is told as well.
+    assert respawn("resume", "pole", "--updates", "5").sentence == answer.sentence
+
+
+def test_ctrl_c_stops_at_the_next_update_and_saves(respawn, runs, tiny):
+    answer = respawn(*in_trouble("interrupt"), *tiny, "--collection.num-lanes", "1")
+    assert answer.exit_code == 128 + signal.SIGINT
+    assert answer.out.splitlines()[-3:] == [
+        "Stopped at update 3, and saved.",
+        "Run folder: runs/new",
+        "Go on:      respawn resume new",
+    ]
+    assert RunFolder(runs / "new").checkpoints.joinpath("u00000003").is_dir()
+
+
+def test_a_second_ctrl_c_does_not_wait(respawn, runs, tiny):
+    answer = respawn(*in_trouble("interrupt", times=2), *tiny, "--collection.num-lanes", "1")
+    assert answer.exit_code == 130
+    assert answer.sentence == (
+        "run new was interrupted in the middle of an update; "
+        "the newest checkpoint is u00000002, go on from it with: respawn resume new"
+    )
+
+
+def test_a_judgement_that_fails_does_not_look_like_a_lost_run(respawn, runs, monkeypatch):
+    def fail(*_, **__):
+        raise WorldError("the world fell over")
+
+    monkeypatch.setattr(closing, "judge", fail)
+    answer = respawn("resume", "pole")
+    assert answer.exit_code == 1
+    assert answer.sentence.startswith("the world fell over (The run runs/pole itself is finished and saved")
+
+
+def test_ctrl_c_while_judging_keeps_the_run(respawn, runs, monkeypatch):
+    def interrupt(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(closing, "judge", interrupt)
+    answer = respawn("resume", "pole")
+    assert answer.exit_code == 130 and "the run itself is finished and saved" in answer.out
