@@ -104,8 +104,15 @@ def test_memory_of_another_model_is_refused():
 
 @pytest.mark.parametrize(
     "settings",
-    [{"learning_rate": 0.0}, {"weight_decay": -1.0}, {"gradient_norm": -0.5}, {"beta1": 1.0}, {"beta2": -0.1}]
-    + [{"epsilon": 0.0}, {"accumulation": 0}],
+    [
+        {"learning_rate": 0.0},
+        {"weight_decay": -1.0},
+        {"gradient_norm": -0.5},
+        {"beta1": 1.0},
+        {"beta2": -0.1},
+        {"epsilon": 0.0},
+        {"accumulation": 0},
+    ],
 )
 def test_settings_that_make_no_sense_are_refused(settings):
     with pytest.raises(ConfigError, match=f"learner.optimizer.{next(iter(settings)).replace('_', '-')}"):

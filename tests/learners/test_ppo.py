@@ -169,8 +169,17 @@ def test_a_rollout_of_nobody_teaches_nothing(core):
 
 @pytest.mark.parametrize(
     "settings",
-    [{"clip": 0.0}, {"epochs": 0}, {"minibatches": 0}, {"discount": 1.1}, {"trace_decay": -0.1}, {"kl_limit": -1.0}]
-    + [{"value_cost": -1.0}, {"value_clip": float("nan")}, {"entropy_cost": -0.1}],
+    [
+        {"clip": 0.0},
+        {"epochs": 0},
+        {"minibatches": 0},
+        {"discount": 1.1},
+        {"trace_decay": -0.1},
+        {"kl_limit": -1.0},
+        {"value_cost": -1.0},
+        {"value_clip": float("nan")},
+        {"entropy_cost": -0.1},
+    ],
 )
 def test_settings_that_make_no_sense_are_refused(settings):
     with pytest.raises(ConfigError, match=f"learner.{next(iter(settings)).replace('_', '-')}"):

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from itertools import pairwise
 from typing import Any
 
 import torch
@@ -49,7 +50,7 @@ def check_rollouts(make: MakeCollector, orders: Sequence[CollectOrder]) -> None:
         assert rollout.weights_version == order.weights.version, "the rollout names other weights than its order"
         assert rollout.knobs_version == order.knobs.version, "the rollout names other knobs than its order"
         check_rollout(rollout)
-    for earlier, later in zip(rollouts, rollouts[1:], strict=False):
+    for earlier, later in pairwise(rollouts):
         assert torch.equal(earlier.observations[-1], later.observations[0]), "a rollout does not begin where one ended"
     again = gather(make(), orders)
     assert [digest(rollout) for rollout in again] == [digest(rollout) for rollout in rollouts], (

@@ -65,7 +65,7 @@ def check_updates(make: MakeLearner, rollouts: Sequence[Rollout], explained: Col
 def check_resume(make: MakeLearner, rollouts: Sequence[Rollout]) -> None:
     """A saved learner goes on exactly, in a new instance; asking for its state changes nothing."""
     halfway = len(rollouts) // 2
-    learner, part = make()
+    learner, _ = make()
     straight = [_learned(learner, rollout) for rollout in rollouts]
     saved_one, saved_part = make()
     for rollout in rollouts[:halfway]:
