@@ -118,5 +118,6 @@ def config_from_json(data: dict[str, Any]) -> RunConfig:
 
 def config_sha256(config: RunConfig) -> str:
     """A fingerprint of the settings that decide numbers."""
-    numbers = {name: value for name, value in config_to_json(config).items() if name not in NOT_NUMBERS}
+    as_read_back = config_to_json(config_from_json(config_to_json(config)))  # a 1 where a float belongs becomes 1.0
+    numbers = {name: value for name, value in as_read_back.items() if name not in NOT_NUMBERS}
     return hashlib.sha256(json.dumps(numbers, sort_keys=True).encode()).hexdigest()

@@ -1,0 +1,40 @@
+"""A training process that is killed at 25 random moments, checkpoint writes included, loses nothing."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+from tiny_runs import begin_and_abandon, event_kinds, saving_every, straight, tiny, trace
+
+from respawn.collection.config import CollectionConfig
+from respawn.training.launch import take_up
+
+NUM_KILLS = 25
+
+
+def test_a_run_killed_25_times_ends_in_the_same_weights(tmp_path, monkeypatch):
+    lag_1 = CollectionConfig(num_lanes=3, horizon_steps=8, lag=1)
+    config = tiny("vtrace", "gru", updates=125, collection=lag_1, checkpoints=saving_every(1))
+    folder = begin_and_abandon(config, tmp_path, monkeypatch, after=2)
+    script = Path(__file__).with_name("kill_again_and_again.py")
+    done = subprocess.run(
+        [sys.executable, str(script), str(folder.path), str(NUM_KILLS), "7"],
+        capture_output=True,
+        text=True,
+        timeout=150,
+    )
+    assert done.returncode == 0, done.stderr
+    kills = json.loads(done.stdout)
+    assert [kill["was_killed"] for kill in kills] == [True] * NUM_KILLS
+    assert sum(kill["while_writing"] for kill in kills) >= 5, kills
+    assert len({kill["updates"] for kill in kills}) > 5, kills  # it was killed all along the way
+    assert kills[-1]["updates"] < config.updates, kills  # it had not come to its end by itself
+    assert event_kinds(folder).count("resumed") >= 10
+    assert "damaged_checkpoint" not in event_kinds(folder)  # a kill damages nothing
+    settings = json.loads(folder.config.read_text())
+    settings["checkpoints"]["every_updates"] = 0  # the rest is undisturbed, and need not be saved so often
+    folder.config.write_text(json.dumps(settings))
+    assert take_up(folder).updates == config.updates
+    assert trace(folder) == straight(config, tmp_path)
+    assert not list(folder.checkpoints.glob(".*"))

@@ -1,0 +1,85 @@
+import pytest
+import torch
+
+from respawn.contracts.clock import Clock
+from respawn.contracts.knobs import Knobs
+from respawn.contracts.records import Episode, LearnReport, Rollout
+from respawn.testing.suites.saveable import check_saveable
+from respawn.training import reporter as module
+from respawn.training.reporter import RECENT_EPISODES, Reporter
+
+KNOBS = Knobs(0, {"learning_rate": 0.5})
+LEARNED = LearnReport({"loss/policy": 1.5})
+
+
+def rollout(*episodes, num_valid=6):
+    valid = torch.zeros(4, 2, dtype=torch.bool)
+    valid.view(-1)[:num_valid] = True
+    nothing = torch.zeros(4, 2)
+    return Rollout(
+        observations=torch.zeros(5, 2, 1),
+        actions=nothing,
+        behaviour_log_probs=nothing,
+        rewards=nothing,
+        terminated=nothing.bool(),
+        truncated=nothing.bool(),
+        cuts=torch.zeros((0, 2), dtype=torch.int64),
+        cut_observations=torch.zeros(0, 1),
+        valid=valid,
+        memory={},
+        weights_version=0,
+        knobs_version=0,
+        episodes=episodes,
+        phase_seconds={"collect": 0.25},
+    )
+
+
+def test_an_update_advances_the_clock_and_says_all_there_is(monkeypatch):
+    now = 100.0
+    monkeypatch.setattr(module, "monotonic", lambda: now)
+    clock = Clock()
+    reporter = Reporter(clock, frames_per_step=4)
+    now += 5.0
+    reporter.begin()  # what came before is not training time
+    now += 2.0
+    ended = Episode(1, 10.0, 3, "terminated")
+    report, episodes = reporter.advance(rollout(ended), LEARNED, KNOBS, {"learn": 0.5})
+    assert (report.update, report.decisions, report.frames, report.episodes) == (1, 6, 24, 1)
+    assert (clock.updates, clock.decisions, clock.frames, clock.episodes, clock.seconds) == (1, 6, 24, 1, 2.0)
+    metrics = report.metrics
+    assert metrics["loss/policy"] == 1.5 and metrics["knob/learning_rate"] == 0.5
+    assert metrics["time/collect_seconds"] == 0.25 and metrics["time/learn_seconds"] == 0.5
+    assert metrics["time/update_seconds"] == metrics["time/total_seconds"] == 2.0
+    assert metrics["time/decisions_per_second"] == 3.0
+    assert metrics["return/mean"] == 10.0 and metrics["length/mean"] == 3.0
+    assert [(e.update, e.episode) for e in episodes] == [(1, ended)]
+    now += 1.0
+    report, _ = reporter.advance(rollout(num_valid=8), LEARNED, KNOBS, {})
+    assert (report.update, report.decisions) == (2, 14) and report.metrics["time/total_seconds"] == 3.0
+
+
+def test_before_the_first_episode_nothing_is_said_about_episodes():
+    report, episodes = Reporter(Clock(), 1).advance(rollout(), LEARNED, KNOBS, {})
+    assert not [name for name in report.metrics if name.startswith(("return/", "length/", "episodes/"))]
+    assert episodes == []
+
+
+def test_returns_are_summed_up_over_recent_episodes():
+    reporter = Reporter(Clock(), 1)
+    old = [Episode(0, -1e6, 1, "terminated")] * 3
+    reporter.advance(rollout(*old), LEARNED, KNOBS, {})
+    recent = [Episode(0, float(i), i, "time limit" if i % 4 == 0 else "terminated") for i in range(RECENT_EPISODES)]
+    report, _ = reporter.advance(rollout(*recent), LEARNED, KNOBS, {})
+    metrics = report.metrics
+    assert metrics["return/mean"] == pytest.approx(49.5) and metrics["return/max"] == 99.0
+    assert metrics["return/p10"] == pytest.approx(9.9) and metrics["return/p90"] == pytest.approx(89.1)
+    assert metrics["episodes/terminated_fraction"] == 0.75
+
+
+def test_the_recent_episodes_are_remembered():
+    def advance(reporter):
+        reporter.advance(
+            rollout(Episode(0, 1.0, 2, "terminated"), Episode(1, 3.0, 4, "time limit")), LEARNED, KNOBS, {}
+        )
+
+    check_saveable(lambda: Reporter(Clock(), 1), advance, lambda reporter: str(reporter.state()))

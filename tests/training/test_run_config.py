@@ -1,0 +1,127 @@
+import json
+from dataclasses import replace
+
+import pytest
+
+from respawn.checkpoints.config import CheckpointsConfig
+from respawn.collection.config import CollectionConfig
+from respawn.errors import ConfigError
+from respawn.learners.ppo.config import PPOConfig
+from respawn.learners.vtrace.config import VTraceConfig
+from respawn.models.config import ModelConfig
+from respawn.observers.config import ObserversConfig
+from respawn.presets import DESCRIPTIONS, all_presets, find_preset
+from respawn.training.config import RunConfig, config_from_json, config_sha256, config_to_json
+from respawn.worlds.foreign.config import ForeignConfig
+from respawn.worlds.recall.config import RecallConfig
+
+PRESETS = all_presets()
+CONFIGS = {
+    **PRESETS,
+    "defaults": RunConfig(),
+    "limits": RunConfig(updates=7, minutes=3, learner=VTraceConfig(), world=RecallConfig(noise=1)),
+    "arguments": RunConfig(world=ForeignConfig(imports=("a", "b"), env_kwargs={"b": True, "i": 1, "f": 0.5, "s": "x"})),
+}
+
+
+@pytest.mark.parametrize("name", CONFIGS)
+def test_every_configuration_survives_its_file(name):
+    config = CONFIGS[name]
+    again = config_from_json(json.loads(json.dumps(config_to_json(config))))
+    assert again == config
+    assert type(again.learner) is type(config.learner) and type(again.world) is type(config.world)
+    assert config_sha256(again) == config_sha256(config)
+    if isinstance(config.world, ForeignConfig):
+        kinds = [type(value) for value in config.world.env_kwargs.values()]
+        assert [type(value) for value in again.world.env_kwargs.values()] == kinds  # True is not 1
+
+
+def test_presets_are_described_and_found():
+    assert set(DESCRIPTIONS) == set(PRESETS)
+    assert find_preset("cartpole-ppo") == PRESETS["cartpole-ppo"]
+    with pytest.raises(ConfigError, match=r"no preset 'cartpole-pp'; did you mean cartpole-ppo\?"):
+        find_preset("cartpole-pp")
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"unknown": 1},
+        {"model": {"hidden": 3}},
+        {"seed": "one"},
+        {"updates": 1.5},
+        {"minutes": "long"},
+        {"world": {"kind": "nowhere"}},
+        {"learner": {"kind": "ppo", "discount": "x"}},
+        {"learner": None},
+        {"collection": []},
+    ],
+)
+def test_what_does_not_fit_is_a_config_error(change):
+    data = config_to_json(RunConfig())
+    with pytest.raises(ConfigError, match=r"config\.json does not fit this version of respawn"):
+        config_from_json({**data, **change})
+
+
+def test_values_out_of_range_keep_their_own_words():
+    data = config_to_json(RunConfig())
+    with pytest.raises(ConfigError, match="--seed must be 0 or more"):
+        config_from_json({**data, "seed": -1})
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"updates": 0},
+        {"minutes": 0.0},
+        {"minutes": float("nan")},
+        {"seed": -1},
+        {"threads": -1},
+        {"planned_updates": 0},
+        {"model": ModelConfig(core="gru"), "collection": CollectionConfig(num_lanes=2), "learner": PPOConfig()},
+    ],
+)
+def test_what_no_run_can_be_is_refused(change):
+    with pytest.raises(ConfigError, match="must"):
+        RunConfig(**change)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"updates": 5},
+        {"minutes": 5.0},
+        {"planned_updates": 999},
+        {"device": "cuda"},
+        {"checkpoints": CheckpointsConfig(every_updates=1)},
+        {"observers": ObserversConfig(console=False)},
+    ],
+)
+def test_limits_and_watchers_are_no_part_of_the_fingerprint(change):
+    config = PRESETS["cartpole-ppo"]
+    assert config_sha256(replace(config, **change)) == config_sha256(config)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"seed": 1},
+        {"threads": 2},
+        {"model": ModelConfig(hidden_sizes=(3,))},
+        {"learner": VTraceConfig()},
+        {"world": RecallConfig()},
+        {"collection": CollectionConfig(lag=1)},
+    ],
+)
+def test_what_decides_numbers_is_part_of_the_fingerprint(change):
+    config = PRESETS["cartpole-ppo"]
+    assert config_sha256(replace(config, **change)) != config_sha256(config)
+
+
+def test_limits_change_and_the_plan_grows_with_them():
+    config = RunConfig(updates=10, planned_updates=20)
+    assert config.last_update == 10
+    assert replace(config, updates=None).last_update == 20
+    assert config.with_limits(None, None) == config
+    assert config.with_limits(15, 2.0) == replace(config, updates=15, minutes=2.0)
+    assert config.with_limits(30, None) == replace(config, updates=30, planned_updates=30)
