@@ -112,11 +112,11 @@ def test_compare_two_and_three_runs(respawn, runs, monkeypatch):
     (runs / "cartpole-ppo-s1-20261116-112621/config.json").write_text(json.dumps(config))
     two = table(respawn, "runs", "compare", "pole", "cartpole-ppo-s1-20261116-112621")
     rows = {line.split()[0]: line.split()[1:] for line in two if line.split()}
-    assert rows["learner.optimizer.learning-rate"] == ["0.001", "0.5"] and rows["updates"] == ["3", "3"]
+    assert rows["--learner.optimizer.learning-rate"] == ["0.001", "0.5"] and rows["updates"] == ["3", "3"]
     assert rows["weights"][0] == rows["weights"][1] and len(rows["weights"][0]) == 12
     names = [f"cartpole-ppo-s{seed}-20261116-11262{seed}" for seed in (1, 2)]
     three = table(respawn, "runs", "compare", "pole", *names)
-    assert max(map(len, three)) <= 80 and any(line.startswith("learner.optimizer.learning-rate ") for line in three)
+    assert max(map(len, three)) <= 80 and any(line.startswith("--learner.optimizer.learning-rate ") for line in three)
     assert any("the same" in line for line in table(respawn, "runs", "compare", "pole", names[1]))
 
 

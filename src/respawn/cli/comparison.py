@@ -47,7 +47,7 @@ def show_comparison(comparison: Mapping[str, Any]) -> None:
     for label in results:
         table.add_column(escape(label), justify="right", overflow="fold")
     for name, values in comparison["settings"].items():
-        table.add_row(name.replace("_", "-"), *(escape(_cell(values.get(label, _ABSENT))) for label in results))
+        table.add_row(f"--{name.replace('_', '-')}", *(escape(_cell(values.get(label, _ABSENT))) for label in results))
     if not comparison["settings"]:
         table.add_row("all settings", *("the same" for _ in results))
     table.add_section()
