@@ -1,6 +1,7 @@
 """A training process that is killed at 25 random moments, checkpoint writes included, loses nothing."""
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -23,6 +24,7 @@ def test_a_run_killed_25_times_ends_in_the_same_weights(tmp_path, monkeypatch):
         capture_output=True,
         text=True,
         timeout=150,
+        env={**os.environ, "OPENBLAS_NUM_THREADS": "1"},
     )
     assert done.returncode == 0, done.stderr
     kills = json.loads(done.stdout)
