@@ -8,9 +8,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from respawn import __version__
-from respawn.checkpoints.codec import encode, file_sha256, tensors_sha256
+from respawn.checkpoints.codec import encode, tensors_sha256
 from respawn.checkpoints.config import CheckpointsConfig
-from respawn.checkpoints.manifest import SCHEMA_VERSION, Manifest
+from respawn.checkpoints.manifest import SCHEMA_VERSION, Manifest, file_sha256
 from respawn.checkpoints.retention import to_delete
 from respawn.checkpoints.store import WEIGHTS, Found, read_manifest, saved
 from respawn.contracts.clock import Clock

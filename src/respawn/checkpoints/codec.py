@@ -7,7 +7,6 @@ an entry of the safetensors file, {"$float": "nan"} is a number that JSON lacks.
 import hashlib
 import json
 import math
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -51,12 +50,6 @@ def tensors_sha256(tensors: dict[str, Tensor]) -> str:
         digest.update(f"{name}|{tensor.dtype}|{list(tensor.shape)}|".encode())
         digest.update(tensor.reshape(-1).view(torch.uint8).numpy().tobytes())
     return digest.hexdigest()
-
-
-def file_sha256(path: Path) -> str:
-    """A fingerprint of a file's bytes."""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _flatten(value: Any, path: str, tensors: dict[str, Tensor]) -> Any:

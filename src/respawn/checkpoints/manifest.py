@@ -4,6 +4,7 @@ import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any
 
 from respawn.errors import CheckpointError
@@ -53,6 +54,12 @@ class Manifest:
                 f"use respawn {content['respawn_version']}"
             )
         return cls(**content)
+
+
+def file_sha256(path: Path) -> str:
+    """A fingerprint of a file's bytes."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _fingerprint(content: Mapping[str, Any]) -> str:

@@ -4,9 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from respawn.checkpoints.codec import decode, file_sha256
 from respawn.checkpoints.config import CheckpointsConfig
-from respawn.checkpoints.manifest import Manifest
+from respawn.checkpoints.manifest import Manifest, file_sha256
 from respawn.checkpoints.retention import best
 from respawn.contracts.saveable import Saveable, StateTree
 from respawn.errors import CheckpointError
@@ -91,6 +90,9 @@ def verify(path: Path) -> Manifest:
 
 def read_part(path: Path, manifest: Manifest, name: str) -> StateTree:
     """One part of a verified checkpoint."""
+    # Imported only now: finding checkpoints needs no torch, which takes seconds to load.
+    from respawn.checkpoints.codec import decode
+
     files = {
         suffix: (path / f"{name}{suffix}").read_bytes()
         for suffix in (".json", ".safetensors")
@@ -105,4 +107,10 @@ def restore(found: Found, parts: Mapping[str, Saveable]) -> None:
     """Put every part back. All are read before the first is touched, so a bad file changes nothing."""
     states = {name: read_part(found.path, found.manifest, name) for name in parts}
     for name, part in parts.items():
-        part.restore(states[name])
+        try:
+            part.restore(states[name])
+        except (KeyError, TypeError, ValueError) as error:
+            raise CheckpointError(
+                f"part '{name}' of checkpoint {found.path} does not say what this version of respawn expects "
+                f"({type(error).__name__}: {error}); resume with respawn {found.manifest.respawn_version}"
+            ) from error

@@ -1,12 +1,15 @@
 """The records that flow: world → rollout → learner → report → observers. All frozen; shapes in the comments."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from torch import Tensor
+if TYPE_CHECKING:  # whoever only reads run folders needs no torch, which takes seconds to load
+    from torch import Tensor
 
-Memory: TypeAlias = Mapping[str, Tensor]
+Memory: TypeAlias = "Mapping[str, Tensor]"
 """What a recurrent core carries from step to step: named tensors [B, ...]; empty for a core without memory."""
 
 

@@ -55,21 +55,33 @@ def _status_kept(run: Run, folder: RunFolder) -> Iterator[None]:
         write_status(folder, "running", updates=run.clock.updates, decisions=run.clock.decisions)
         yield
     except BaseException as error:
-        _record_failure(run, folder, error)
+        _save_what_is_safe(run, folder, error)
         raise
     finally:
         run.close()
 
 
-def _record_failure(run: Run, folder: RunFolder, error: BaseException) -> None:
-    cause = f"{type(error).__name__}: {error}".strip()
+def _save_what_is_safe(run: Run, folder: RunFolder, error: BaseException) -> None:
+    """Keep the update before the failure if it is whole, and let everybody know."""
+    run.tell(Event("failed", f"failed at update {run.clock.updates}: {_cause(error)}", "error"))
+    if run.at_boundary and not isinstance(error, CheckpointWriteError | KeyboardInterrupt):
+        # The failure came after an update was whole (in an evaluation, say): all of that update can be kept.
+        try:
+            save_if_due(run)
+        except CheckpointWriteError as second:
+            error.add_note(f"and its last update could not be saved: {second}")
+    record_failure(folder, error, updates=run.clock.updates, decisions=run.clock.decisions)
+
+
+def record_failure(folder: RunFolder, error: BaseException, *, updates: int = 0, decisions: int = 0) -> None:
+    """Leave the traceback in failure.txt and the cause in status.json."""
     try:
         folder.failure.write_text("".join(traceback.format_exception(error)), encoding="utf-8")
-        run.tell(Event("failed", f"failed at update {run.clock.updates}: {cause}", "error"))
-        if run.at_boundary and not isinstance(error, CheckpointWriteError | KeyboardInterrupt):
-            # The failure came after an update was whole (in an evaluation, say): all of that update can be kept.
-            save_if_due(run)
-        write_status(folder, "failed", updates=run.clock.updates, decisions=run.clock.decisions, cause=cause)
-    except (OSError, CheckpointWriteError) as second:
+        write_status(folder, "failed", updates=updates, decisions=decisions, cause=_cause(error))
+    except OSError as second:
         # A full disk can make this fail too; the first error is the one to report.
         error.add_note(f"and the failure itself could not be recorded in {folder.path}: {second}")
+
+
+def _cause(error: BaseException) -> str:
+    return f"{type(error).__name__}: {error}".strip()

@@ -15,7 +15,7 @@ from respawn.runs.metadata import new_meta, read_meta, write_meta
 from respawn.training.assemble import assemble
 from respawn.training.config import RunConfig, config_from_json, config_to_json
 from respawn.training.device import prepare_torch, resolve_device, resolve_threads
-from respawn.training.drive import Outcome, drive
+from respawn.training.drive import Outcome, drive, record_failure
 from respawn.training.run import Run
 from respawn.worlds.registry import describe
 
@@ -34,6 +34,10 @@ def begin(config: RunConfig, *, preset: str, runs_dir: Path, name: str | None = 
             # Nothing was learned and nothing can be: leave no empty run behind.
             shutil.rmtree(folder.path)
             raise
+        except Exception as error:
+            # The world failed, not the one who asked for it: its logs are in the folder, and resuming tries again.
+            record_failure(folder, error)
+            raise
         if not run.world.exact_resume:
             note = f"{run.world.name} cannot say its state, so its episodes begin anew when the run is resumed"
             write_meta(folder, replace(meta, exact_resume=False, exact_resume_note=note))
@@ -50,12 +54,12 @@ def take_up(
         config = before.with_limits(updates, minutes)
         config = replace(config, device=str(resolve_device(device or config.device, wants_gpu=config.wants_gpu)))
         found = find_newest(folder.checkpoints)
-        if config != before:
-            write_json_atomically(folder.config, config_to_json(config))
         run = _assembled(config, folder, first_update=0 if found is None else found.manifest.updates)
         try:
             _restore(run, folder, found)
             events = _about_resuming(run, folder, found, before, config)
+            if config != before:
+                write_json_atomically(folder.config, config_to_json(config))
         except BaseException:
             run.close()
             raise

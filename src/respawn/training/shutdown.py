@@ -1,5 +1,6 @@
 """Signals → a clean last checkpoint."""
 
+import os
 import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -30,6 +31,8 @@ def stop_on_signals(cadence: Cadence) -> Iterator[Shutdown]:
             raise KeyboardInterrupt
         shutdown.signal = signal.Signals(number)
         cadence.stop_requested = True
+        # Written past Python's buffers: the signal may have come while one of them was being written to.
+        os.write(2, b"\nstopping after this update, and saving; once more to stop at once\n")
 
     before = {number: signal.signal(number, ask) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
