@@ -9,8 +9,8 @@ from time import perf_counter
 from typing import Any
 
 import torch
-from harness import keep, show
 
+from harness import keep, show
 from respawn.checkpoints.store import find_newest
 from respawn.models.config import ModelConfig
 from respawn.observers.config import ObserversConfig
