@@ -88,7 +88,13 @@ class Checkpointer:
                 continue  # a damaged one is evidence: it is named when the run is resumed, and never deleted
         for name in to_delete(manifests, self._config):
             doomed = self._folder / f".deleting-{name}"
-            (self._folder / name).rename(doomed)
+            try:
+                (self._folder / name).rename(doomed)
+            except OSError as error:
+                raise CheckpointWriteError(
+                    f"the old checkpoint {self._folder / name} could not be removed ({error.strerror or error}); "
+                    "the new one is whole: see to the folder's permissions, then resume the run"
+                ) from error
             shutil.rmtree(doomed, ignore_errors=True)
 
     def check_identity(self, found: Found) -> None:

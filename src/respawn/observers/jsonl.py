@@ -49,7 +49,7 @@ class JsonlStream:
         if length < wanted:
             raise RunFolderError(
                 f"{self._path} should hold at least the {wanted} bytes the checkpoint knows of, but holds {length}; "
-                "put the file back or resume from an older checkpoint"
+                "put the file back, for the rows that are missing cannot be made again"
             )
         self._file.truncate(wanted)
 

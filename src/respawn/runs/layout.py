@@ -104,13 +104,15 @@ class RunFolder:
         lock = FileLock(str(self.lock_file), timeout=_LOCK_PATIENCE_SECONDS, thread_local=False)
         try:
             lock.acquire(poll_interval=0.02)
+            self._sign_lock()
         except Timeout:
             raise RunFolderError(f"run {self.name} is in use by {self._holder()}; wait for it or stop it") from None
         except OSError as error:
-            raise RunFolderError(f"run {self.name} cannot be locked ({error}); is its folder writable?") from error
+            lock.release()
+            raise RunFolderError(
+                f"run {self.name} cannot be locked ({error}); its folder must be writable and its disk must have room"
+            ) from error
         try:
-            holder = {"pid": os.getpid(), "host": socket.gethostname()}
-            self.lock_holder.write_text(json.dumps(holder) + "\n", encoding="utf-8")
             yield
         finally:
             lock.release()
@@ -126,6 +128,10 @@ class RunFolder:
             return True
         except OSError:  # somebody else's folder, which we may read and not lock
             return False
+
+    def _sign_lock(self) -> None:
+        holder = {"pid": os.getpid(), "host": socket.gethostname()}
+        self.lock_holder.write_text(json.dumps(holder) + "\n", encoding="utf-8")
 
     def _holder(self) -> str:
         try:
