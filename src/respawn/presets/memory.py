@@ -15,8 +15,8 @@ def _recall(core: Literal["gru", "transformer"]) -> RunConfig:
     return RunConfig(
         planned_updates=100,
         world=RecallConfig(),
-        model=ModelConfig(hidden_sizes=(64,), core=core),
-        learner=PPOConfig(optimizer=OptimizerConfig(learning_rate=2e-3), minibatches=4),
+        model=ModelConfig(hidden_sizes=(64,), core=core, core_size=64, transformer_window=16),
+        learner=PPOConfig(optimizer=OptimizerConfig(learning_rate=1e-3), minibatches=4),
         collection=CollectionConfig(num_lanes=32, horizon_steps=40),
         evaluation=EvaluationConfig(every_updates=20, episodes=100, num_lanes=100),
     )
