@@ -1,4 +1,4 @@
-# Ten verbs, no logic. Everything happens in .venv, which `setup` makes from constraints.txt.
+# Verbs, no logic. Everything happens in .venv, which `setup` makes from constraints.txt.
 PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready

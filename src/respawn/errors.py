@@ -33,8 +33,16 @@ class CheckpointError(RespawnError):
     exit_code = 2
 
 
+class CheckpointAccessError(CheckpointError):
+    """A checkpoint may well be whole, but this program or this user cannot read it."""
+
+
 class CheckpointWriteError(RespawnError):
     """A checkpoint could not be written; those before it are untouched."""
+
+
+class LearningError(RespawnError):
+    """An update made numbers that nothing can be learned from; it was not saved."""
 
 
 class WorldError(RespawnError):

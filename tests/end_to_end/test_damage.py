@@ -165,7 +165,7 @@ def test_damaged_papers_get_one_sentence(file, change, error, sentence, copied, 
     assert path.read_text() != text
     with pytest.raises(error, match=sentence):
         take_up(folder)
-    assert main(["resume", str(folder.path)]) == 2
+    assert main(["resume", str(folder.path), "--updates", "12"]) == 2
     complaint = capsys.readouterr().err
     assert complaint.startswith("respawn: ") and complaint.count("\n") == 1
     path.write_text(text)
@@ -233,14 +233,17 @@ def test_a_full_disk_that_cannot_even_hold_the_failure(copied, monkeypatch):
     assert trace(folder) == expected
 
 
-def test_a_checkpoint_of_a_newer_program_is_not_misread(copied):
+@pytest.mark.parametrize("newest_only", [True, False])
+def test_a_checkpoint_of_a_newer_program_is_neither_misread_nor_passed_over(copied, newest_only):
     folder, _ = copied
     from respawn.checkpoints.manifest import _fingerprint
 
-    for path in saved(folder.checkpoints):
+    before = {path.name for path in saved(folder.checkpoints)}
+    for path in saved(folder.checkpoints)[-1 if newest_only else 0 :]:
         content = json.loads((path / "manifest.json").read_text())
         del content["manifest_sha256"]
         content.update(schema_version=99, respawn_version="9.0")
         (path / "manifest.json").write_text(json.dumps({**content, "manifest_sha256": _fingerprint(content)}))
     with pytest.raises(CheckpointError, match=r"schema 99 .*use respawn 9\.0"):
         take_up(folder)
+    assert {path.name for path in saved(folder.checkpoints)} == before

@@ -1,5 +1,6 @@
 """What fails inside a run, and what is left of the run then."""
 
+import dataclasses
 import os
 import signal
 import threading
@@ -10,15 +11,16 @@ import pytest
 from gymnasium import spaces
 from tiny_runs import begin_and_abandon, event_kinds, saving_every, straight, tiny, trace
 
-from respawn.checkpoints.store import find_newest
+from respawn.checkpoints.store import find_newest, read_manifest, read_part
 from respawn.cli.main import main
 from respawn.collection.config import CollectionConfig
-from respawn.errors import ObserverError, RunFolderError, WorldError
+from respawn.errors import LearningError, ObserverError, RunFolderError, WorldError
+from respawn.evaluation.config import EvaluationConfig
 from respawn.evaluation.evaluator import Evaluator
 from respawn.learners.ppo.learner import PPOLearner
 from respawn.observers.jsonl import JsonlStream
 from respawn.runs.metadata import read_meta, read_status
-from respawn.runs.reader import read_events
+from respawn.runs.reader import read_evaluations, read_events
 from respawn.testing.fakes import FakeWorld
 from respawn.training import assemble
 from respawn.training.launch import begin, take_up
@@ -136,6 +138,8 @@ def test_an_evaluation_that_fails_keeps_the_whole_update_and_is_made_up_for(lag,
     assert read_status(folder).facts["updates"] == 16
     take_up(folder)
     assert trace(folder) == straight(config, tmp_path)
+    made_up = read_manifest(folder.checkpoints / "u00000016").metrics["evaluation/return_mean"]
+    assert made_up == {row.update: row for row in read_evaluations(folder)}[16].metrics["evaluation/return_mean"]
 
 
 def test_an_observer_that_fails_does_no_harm_but_is_not_kept_quiet(tmp_path, monkeypatch):
@@ -169,7 +173,7 @@ def test_a_second_signal_does_not_wait(tmp_path, monkeypatch, capsys):
     before = signal.getsignal(signal.SIGTERM)
     with monkeypatch.context() as patch:
         patch.setattr(PPOLearner, "learn", learn)
-        assert main(["resume", "left", "--runs", str(tmp_path)]) == 130
+        assert main(["resume", "left", "--runs", str(tmp_path)]) == 143
     assert "interrupted" in capsys.readouterr().err
     assert signal.getsignal(signal.SIGTERM) is before
     assert read_status(folder).status == "failed"
@@ -204,3 +208,47 @@ def test_a_world_that_cannot_say_its_state_begins_its_episodes_anew_and_says_so(
     assert ours.updates[9:] != expected.updates[9:]
     again = straight(config, tmp_path, "again")
     assert again == expected  # and without a kill it is as repeatable as any other
+
+
+def test_a_part_that_cannot_say_its_state_is_a_failure_like_any_other(tmp_path, monkeypatch):
+    config = tiny(updates=12, checkpoints=saving_every(5))
+    real = FakeWorld.state
+
+    def state(self):
+        if counted and len(counted) > 1:
+            raise OSError("the worker has left")
+        counted.append(1)
+        return real(self)
+
+    counted: list[int] = []
+    monkeypatch.setattr(assemble, "make_world", lambda config, lanes, **others: FakeWorld(lanes))
+    monkeypatch.setattr(FakeWorld, "state", state)
+    with pytest.raises(OSError, match="the worker has left") as caught:
+        begin(config, preset="test", runs_dir=tmp_path, name="failed")
+    folder = assemble.RunFolder(tmp_path / "failed")
+    assert read_status(folder).status == "failed"
+    assert "the worker has left" in folder.failure.read_text()
+    assert "could not be saved" in " ".join(caught.value.__notes__)
+    assert find_newest(folder.checkpoints).manifest.updates == 5
+
+
+@pytest.mark.parametrize("learner", ["ppo", "vtrace"])
+def test_an_update_that_is_not_finite_is_not_saved(learner, tmp_path, monkeypatch):
+    real = FakeWorld.step
+
+    def step(self, actions):
+        steps.append(1)
+        result = real(self, actions)
+        return dataclasses.replace(result, reward=result.reward * float("nan")) if len(steps) > 60 else result
+
+    steps: list[int] = []
+    monkeypatch.setattr(assemble, "make_world", lambda config, lanes, **others: FakeWorld(lanes))
+    monkeypatch.setattr(FakeWorld, "step", step)
+    config = tiny(learner, updates=12, checkpoints=saving_every(1), evaluation=EvaluationConfig())
+    with pytest.raises(LearningError, match=r"must be finite and is nan: the world gave rewards that are not"):
+        begin(config, preset="test", runs_dir=tmp_path, name="failed")
+    folder = assemble.RunFolder(tmp_path / "failed")
+    found = find_newest(folder.checkpoints)
+    assert found.manifest.updates == 7  # 3 lanes of 8 steps: the 61st step is in the 8th rollout
+    weights = read_part(found.path, found.manifest, "weights")
+    assert all(tensor.isfinite().all() for tensor in weights.values())

@@ -73,3 +73,19 @@ def test_a_signal_saves_and_stops(case, asked, tmp_path):
     take_up(folder, updates=made + 10)
     assert trace(folder) == same_in_this_process(folder, tmp_path)
     assert load_config(folder).updates == made + 10
+
+
+def test_ctrl_c_saves_even_where_it_has_ended_whoever_read_the_output(tmp_path):
+    """As in `respawn train … 2>&1 | tee log`, where the terminal interrupts both."""
+    config = tiny(updates=100_000, planned_updates=100_000)
+    words = ["train", "cartpole-ppo", "--updates", "100000", "--name", "left", "--runs", str(tmp_path)]
+    process = start(*words, *words_for(config))
+    folder = RunFolder(tmp_path / "left")
+    wait_until(lambda: count_rows(folder.updates) >= 5, process)
+    process.stdout.close()
+    process.stderr.close()
+    process.send_signal(signal.SIGINT)
+    assert process.wait(timeout=PATIENCE_SECONDS) == 130
+    made = count_rows(folder.updates)
+    assert read_status(folder).status == "stopped"
+    assert (folder.checkpoints / f"u{made:08d}").is_dir()

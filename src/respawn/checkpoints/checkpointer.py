@@ -38,15 +38,13 @@ class Checkpointer:
         """Write all parts; either the whole checkpoint appears under its name or nothing does."""
         final = self._folder / f"u{clock.updates:08d}"
         aside = self._folder / f".writing-{final.name}-{os.getpid()}"
+        # Asked before anything is written, so that a part that fails is not taken for a disk that does.
+        states = {name: part.state() for name, part in parts.items()}
         try:
             self._folder.mkdir(exist_ok=True)
             aside.mkdir()
             files: dict[str, str] = {}
-            weights_sha256 = ""
-            for name, part in parts.items():
-                state = part.state()
-                if name == WEIGHTS:
-                    weights_sha256 = tensors_sha256(state)
+            for name, state in states.items():
                 for suffix, content in encode(state).items():
                     _write(aside / f"{name}{suffix}", content)
                     files[f"{name}{suffix}"] = file_sha256(aside / f"{name}{suffix}")
@@ -58,7 +56,7 @@ class Checkpointer:
                 decisions=clock.decisions,
                 config_sha256=self._identity.config_sha256,
                 world=self._identity.world,
-                weights_sha256=weights_sha256,
+                weights_sha256=tensors_sha256(states[WEIGHTS]),
                 metrics=dict(metrics),
                 files=files,
             )

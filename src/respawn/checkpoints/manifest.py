@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from respawn.errors import CheckpointError
+from respawn.errors import CheckpointAccessError, CheckpointError
 
 SCHEMA_VERSION = 1
 """Raised whenever an older program could misread a newer checkpoint."""
@@ -40,7 +40,7 @@ class Manifest:
 
     @classmethod
     def from_json(cls, text: str) -> "Manifest":
-        """The manifest again; raises CheckpointError if it was changed, or is of another schema."""
+        """The manifest again; raises CheckpointError if it was changed, CheckpointAccessError if its schema is another."""
         try:
             content: dict[str, Any] = json.loads(text)
             claimed = content.pop("manifest_sha256")
@@ -49,7 +49,7 @@ class Manifest:
         if _fingerprint(content) != claimed:
             raise CheckpointError("manifest.json does not match its own fingerprint")
         if content["schema_version"] != SCHEMA_VERSION:
-            raise CheckpointError(
+            raise CheckpointAccessError(
                 f"it is of schema {content['schema_version']} and this program reads schema {SCHEMA_VERSION}; "
                 f"use respawn {content['respawn_version']}"
             )

@@ -8,7 +8,7 @@ from respawn.checkpoints.config import CheckpointsConfig
 from respawn.checkpoints.manifest import Manifest, file_sha256
 from respawn.checkpoints.retention import best
 from respawn.contracts.saveable import Saveable, StateTree
-from respawn.errors import CheckpointError
+from respawn.errors import CheckpointAccessError, CheckpointError
 
 WEIGHTS = "weights"
 """The name of the part that holds the model's weights, so that they can be read without the rest."""
@@ -32,6 +32,8 @@ def read_manifest(path: Path) -> Manifest:
     """A checkpoint's manifest, checked against itself."""
     try:
         return Manifest.from_json((path / "manifest.json").read_text())
+    except PermissionError as error:
+        raise CheckpointAccessError(f"manifest.json may not be read ({error}); see to its permissions") from error
     except (OSError, UnicodeDecodeError) as error:
         raise CheckpointError(f"manifest.json cannot be read ({error})") from error
 
@@ -50,6 +52,9 @@ def find_newest(folder: Path, only: str | None = None) -> Found | None:
     for path in reversed([path for path in saved(folder) if only in (None, path.name)]):
         try:
             return Found(path, verify(path), tuple(passed_over))
+        except CheckpointAccessError as error:
+            # Not damaged: going back to an older one would throw away what a newer program, or another user, made.
+            raise CheckpointAccessError(f"checkpoint {path} cannot be used: {error}") from error
         except CheckpointError as error:
             passed_over.append(f"{path.name}: {error}")
     if passed_over:
@@ -81,6 +86,8 @@ def verify(path: Path) -> Manifest:
             raise CheckpointError(f"{name} is missing")
         try:
             found = file_sha256(file)
+        except PermissionError as error:
+            raise CheckpointAccessError(f"{name} may not be read ({error}); see to its permissions") from error
         except OSError as error:
             raise CheckpointError(f"{name} cannot be read ({error})") from error
         if found != expected:

@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from respawn.checkpoints.store import find_newest
+from respawn.cli.pipes import forget_stdout
 from respawn.cli.wording import command_for, command_to_go_on, in_one_line
 from respawn.errors import CheckpointError, RespawnError
 from respawn.evaluation.config import EvaluationConfig
@@ -27,6 +28,15 @@ def tell_closing(folder: RunFolder, outcome: Outcome) -> int:
     Returns:
       The exit code.
     """
+    try:
+        return _tell(folder, outcome)
+    except BrokenPipeError:
+        # Nobody hears it; how the run ended is the same.
+        forget_stdout()
+        return outcome.exit_code
+
+
+def _tell(folder: RunFolder, outcome: Outcome) -> int:
     exit_code = outcome.exit_code
     if outcome.status == "finished":
         try:
@@ -58,7 +68,7 @@ def failure_told(folder: RunFolder) -> Iterator[None]:
             raise
         told = RespawnError(_failed(folder, error))
         if isinstance(error, KeyboardInterrupt):
-            told.exit_code = INTERRUPTED
+            told.exit_code = getattr(error, "exit_code", INTERRUPTED)
         raise told from error
 
 

@@ -2,12 +2,12 @@
 
 import difflib
 import importlib
-import os
 import sys
 import traceback
 from collections.abc import Callable, Sequence
 
 from respawn import __version__
+from respawn.cli.pipes import forget_stdout
 from respawn.errors import ConfigError, RespawnError
 
 VERBS = {
@@ -42,7 +42,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _say("interrupted", 130)
     except BrokenPipeError:
         # Whoever read our output has gone, as `head` does; what they wanted they have.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        forget_stdout()
         return 0
     except OSError as error:
         return _say(f"the system refuses: {error}; check that the place exists, is yours and has room", 1)

@@ -1,11 +1,14 @@
 """Collecting in a thread of its own, while the learner learns."""
 
+import sys
 from concurrent.futures import Future, ThreadPoolExecutor
 
 from respawn.collection.sync import SyncCollector
 from respawn.contracts.collector import CollectOrder
 from respawn.contracts.records import Rollout
 from respawn.contracts.saveable import StateTree
+
+SWITCH_SECONDS = 1e-4
 
 
 class OverlapCollector:
@@ -16,6 +19,9 @@ class OverlapCollector:
     """
 
     def __init__(self, inner: SyncCollector) -> None:
+        # Two threads of Python take turns. At the default of 5 ms a thread that lets go of the interpreter for a short
+        # native call waits that long to get it back, and overlapping made updates slower instead of faster.
+        sys.setswitchinterval(SWITCH_SECONDS)
         self._inner = inner
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="collector")
         self._in_flight: Future[Rollout] | None = None

@@ -2,9 +2,10 @@
 
 import math
 from collections.abc import Callable, Sequence
-from statistics import fmean, stdev
+from statistics import fmean
 from time import perf_counter
 
+import numpy as np
 import torch
 
 from respawn.contracts.clock import Clock
@@ -12,7 +13,7 @@ from respawn.contracts.learner import Weights
 from respawn.contracts.records import Episode, EvaluationReport
 from respawn.contracts.world import World
 from respawn.evaluation.config import EvaluationConfig
-from respawn.evaluation.episodes import UNFINISHED, play_episodes
+from respawn.evaluation.episodes import NOT_WHOLE, play_episodes
 from respawn.maths.seeding import make_generator
 from respawn.models.actor_critic import ActorCritic
 
@@ -61,7 +62,7 @@ def summarise(episodes: Sequence[Episode]) -> dict[str, float]:
     """Return and length over some episodes, with a 95 % interval of the mean return."""
     returns = [episode.episode_return for episode in episodes]
     mean = fmean(returns)
-    spread = stdev(returns) if len(returns) > 1 else 0.0
+    spread = float(np.std(returns, ddof=1)) if len(returns) > 1 else 0.0
     margin = 1.96 * spread / math.sqrt(len(returns))
     return {
         "evaluation/return_mean": mean,
@@ -72,5 +73,5 @@ def summarise(episodes: Sequence[Episode]) -> dict[str, float]:
         "evaluation/return_high": mean + margin,
         "evaluation/length_mean": fmean(episode.length for episode in episodes),
         "evaluation/episodes": float(len(episodes)),
-        "evaluation/unfinished": float(sum(episode.end == UNFINISHED for episode in episodes)),
+        "evaluation/unfinished": float(sum(episode.end in NOT_WHOLE for episode in episodes)),
     }

@@ -2,7 +2,14 @@
 
 from dataclasses import dataclass
 
+from respawn.contracts.settings import check_above, check_at_least, check_between
 from respawn.errors import ConfigError
+
+LEARNING_RATES = (0.0, 1.0)
+ENTROPY_COSTS = (0.0, 100.0)
+"""From where to where these may be set, and schedules may turn them."""
+
+_PREFIX = "learner.optimizer."
 
 
 @dataclass(frozen=True)
@@ -26,28 +33,9 @@ class OptimizerConfig:
 
     def __post_init__(self) -> None:
         """Refuse what no optimizer can use."""
-        if not self.learning_rate > 0:
-            raise ConfigError(f"learner.optimizer.learning-rate must be above 0, not {self.learning_rate}")
-        for name in ("weight_decay", "gradient_norm"):
-            if not getattr(self, name) >= 0:
-                option = name.replace("_", "-")
-                raise ConfigError(f"learner.optimizer.{option} must be 0 or more, not {getattr(self, name)}")
+        check_above(_PREFIX, self, {"learning_rate": 0, "epsilon": 0})
+        check_between(_PREFIX, self, {"learning_rate": LEARNING_RATES})
+        check_at_least(_PREFIX, self, {"weight_decay": 0, "gradient_norm": 0, "accumulation": 1})
         for name in ("beta1", "beta2"):
             if not 0 <= getattr(self, name) < 1:
-                raise ConfigError(f"learner.optimizer.{name} must be at least 0 and below 1, not {getattr(self, name)}")
-        if not self.epsilon > 0:
-            raise ConfigError(f"learner.optimizer.epsilon must be above 0, not {self.epsilon}")
-        if self.accumulation < 1:
-            raise ConfigError(f"learner.optimizer.accumulation must be at least 1, not {self.accumulation}")
-
-
-def check_fraction(option: str, value: float) -> None:
-    """Refuse a number that is not from 0 to 1."""
-    if not 0.0 <= value <= 1.0:
-        raise ConfigError(f"{option} must be from 0 to 1, not {value}")
-
-
-def check_not_negative(option: str, value: float) -> None:
-    """Refuse a number below 0."""
-    if not value >= 0.0:
-        raise ConfigError(f"{option} must be 0 or more, not {value}")
+                raise ConfigError(f"{_PREFIX}{name} must be at least 0 and below 1, not {getattr(self, name)}")

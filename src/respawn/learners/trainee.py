@@ -44,6 +44,8 @@ class Trainee:
                 if self._compiled is None:
                     self._compiled = torch.compile(self.model.unroll)
                 return self._compiled(*inputs)
+            except torch.OutOfMemoryError:
+                raise
             except (RuntimeError, OSError, ImportError) as error:
                 # Dynamo's and Inductor's own errors are RuntimeErrors; a missing C++ compiler is an OSError. They may
                 # come late: shapes and gradients that were not seen before are compiled anew. Should the model itself

@@ -37,7 +37,7 @@ def drive(run: Run, folder: RunFolder) -> Outcome:
         message += f" by {shutdown.signal.name}" if shutdown.signal is not None else ""
         run.tell(Event(status, message, facts={"update": run.clock.updates}))
         write_status(folder, status, updates=run.clock.updates, decisions=run.clock.decisions)
-    if run.observers.failures:
+    if run.observers.failures and shutdown.signal is None:
         raise ObserverError(f"the training is whole and saved, but {run.observers.failures[0]}")
     return Outcome(status, shutdown.exit_code, run.clock.updates, run.clock.decisions)
 
@@ -68,7 +68,7 @@ def _save_what_is_safe(run: Run, folder: RunFolder, error: BaseException) -> Non
         # The failure came after an update was whole (in an evaluation, say): all of that update can be kept.
         try:
             save_if_due(run)
-        except CheckpointWriteError as second:
+        except Exception as second:  # noqa: BLE001 - told with the first error, which is the one to report
             error.add_note(f"and its last update could not be saved: {second}")
     record_failure(folder, error, updates=run.clock.updates, decisions=run.clock.decisions)
 

@@ -11,7 +11,7 @@ from respawn.observers.build import ConsoleFacts, build_observers
 from respawn.observers.hub import ObserverHub
 from respawn.runs.json_files import read_json_object, write_json_atomically
 from respawn.runs.layout import RunFolder, create, default_name
-from respawn.runs.metadata import new_meta, read_meta, write_meta
+from respawn.runs.metadata import describe_machine, new_meta, read_meta, write_meta
 from respawn.training.assemble import assemble
 from respawn.training.config import RunConfig, config_from_json, config_to_json
 from respawn.training.device import prepare_torch, resolve_device, resolve_threads
@@ -120,7 +120,13 @@ def _about_resuming(
     if config.device != before.device:
         message = f"the run moves from {before.device} to {config.device}: numbers may differ in the last digits"
         events.append(Event("device_changed", message, "warning"))
-    note = read_meta(folder).exact_resume_note
-    if note:
-        events.append(Event("inexact_resume", note, "warning"))
+    meta = read_meta(folder)
+    here = describe_machine()
+    changed = [key for key in ("cpu", "torch", "numpy", "gymnasium") if here[key] != meta.machine.get(key)]
+    if changed:
+        differences = ", ".join(f"{key} {meta.machine.get(key)} → {here[key]}" for key in changed)
+        message = f"not the machine that the run began on ({differences}): numbers may differ in the last digits"
+        events.append(Event("machine_changed", message, "warning"))
+    if meta.exact_resume_note:
+        events.append(Event("inexact_resume", meta.exact_resume_note, "warning"))
     return events

@@ -14,7 +14,7 @@ def updates(run: Run) -> Iterator[UpdateReport]:
     repeatable whether or not a thread does the gathering.
     """
     run.reporter.begin()
-    run.judge()  # only where an evaluation failed and the run was resumed after it: it is made up for
+    run.make_up()
     while not run.cadence.finished(run.clock):
         run.at_boundary = False
         rollout = run.pending.rollout

@@ -1,7 +1,7 @@
 """A run: its parts by name, and which of them are saved."""
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from time import perf_counter
 
@@ -128,6 +128,12 @@ class Run:
             self.cadence.judged(self.judged)
             self.tell(self.judged)
 
+    def make_up(self) -> None:
+        """Judge and save an update whose evaluation failed before the run was resumed; mostly there is none."""
+        self.judge()
+        if self.judged is not None:
+            self.save()
+
     def save(self) -> None:
         """Write a checkpoint. Only at an update's boundary, when nothing is in flight."""
         metrics = self.judged.metrics if self.judged is not None else {}
@@ -154,7 +160,8 @@ class Run:
         return taken
 
     def close(self) -> None:
-        """Give everything back; what is in flight is dropped."""
-        self.collector.close()
-        self.evaluator.close()
-        self.observers.close()
+        """Give everything back, whatever fails on the way; what is in flight is dropped."""
+        with ExitStack() as closing:
+            closing.callback(self.observers.close)
+            closing.callback(self.evaluator.close)
+            closing.callback(self.collector.close)

@@ -5,8 +5,11 @@ from typing import Annotated, Literal
 
 import tyro
 
-from respawn.errors import ConfigError
-from respawn.learners.config import OptimizerConfig, check_fraction, check_not_negative
+from respawn.contracts.settings import check_above, check_at_least, check_between
+from respawn.learners.config import ENTROPY_COSTS, OptimizerConfig
+
+CLIPS = (0.0, 10.0)
+"""From where to where the clip may be set, and schedules may turn it."""
 
 
 @dataclass(frozen=True)
@@ -41,12 +44,10 @@ class PPOConfig:
 
     def __post_init__(self) -> None:
         """Refuse what cannot be learned with."""
-        check_fraction("learner.discount", self.discount)
-        check_fraction("learner.trace-decay", self.trace_decay)
-        for name in ("kl_limit", "value_cost", "value_clip", "entropy_cost"):
-            check_not_negative(f"learner.{name.replace('_', '-')}", getattr(self, name))
-        if not self.clip > 0:
-            raise ConfigError(f"learner.clip must be above 0, not {self.clip}")
-        for name in ("epochs", "minibatches"):
-            if getattr(self, name) < 1:
-                raise ConfigError(f"learner.{name} must be at least 1, not {getattr(self, name)}")
+        fractions = {"discount": (0, 1), "trace_decay": (0, 1)}
+        check_between("learner.", self, {**fractions, "entropy_cost": ENTROPY_COSTS})
+        check_above("learner.", self, {"clip": 0})
+        check_between("learner.", self, {"clip": CLIPS})
+        check_at_least(
+            "learner.", self, {"kl_limit": 0, "value_cost": 0, "value_clip": 0, "epochs": 1, "minibatches": 1}
+        )

@@ -10,6 +10,7 @@ from respawn.contracts.saveable import StateTree
 from respawn.learners.averages import Averages
 from respawn.learners.ppo.config import PPOConfig
 from respawn.learners.ppo.minibatches import Minibatch, one_row, shuffled, whole_batch
+from respawn.learners.soundness import require_finite
 from respawn.learners.trainee import Trainee
 from respawn.maths.bootstrap import next_values
 from respawn.maths.diagnostics import approximate_kl, clipped_fraction, explained_variance, valid_mean
@@ -49,9 +50,11 @@ class PPOLearner:
                 break
             epochs += 1
         self._trainee.updates += 1
+        means = averages.means()
+        require_finite(means, rollout)
         return LearnReport(
             {
-                **averages.means(),
+                **means,
                 "value/explained_variance": float(explained),
                 "value/mean": float(valid_mean(batch.values, batch.valid)),
                 "policy/epochs": float(epochs),

@@ -5,8 +5,8 @@ from typing import Annotated, Literal
 
 import tyro
 
-from respawn.errors import ConfigError
-from respawn.learners.config import OptimizerConfig, check_fraction, check_not_negative
+from respawn.contracts.settings import check_above, check_at_least, check_between
+from respawn.learners.config import ENTROPY_COSTS, OptimizerConfig
 
 
 @dataclass(frozen=True)
@@ -33,10 +33,7 @@ class VTraceConfig:
 
     def __post_init__(self) -> None:
         """Refuse what cannot be learned with."""
-        check_fraction("learner.discount", self.discount)
-        check_fraction("learner.trace-decay", self.trace_decay)
-        for name in ("value_cost", "entropy_cost"):
-            check_not_negative(f"learner.{name.replace('_', '-')}", getattr(self, name))
-        for name in ("rho_clip", "c_clip"):
-            if not getattr(self, name) > 0:
-                raise ConfigError(f"learner.{name.replace('_', '-')} must be above 0, not {getattr(self, name)}")
+        fractions = {"discount": (0, 1), "trace_decay": (0, 1)}
+        check_between("learner.", self, {**fractions, "entropy_cost": ENTROPY_COSTS})
+        check_above("learner.", self, {"rho_clip": 0, "c_clip": 0})
+        check_at_least("learner.", self, {"value_cost": 0})

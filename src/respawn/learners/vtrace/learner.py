@@ -8,6 +8,7 @@ from respawn.contracts.learner import Weights
 from respawn.contracts.records import LearnReport, Rollout
 from respawn.contracts.saveable import StateTree
 from respawn.learners.averages import Averages
+from respawn.learners.soundness import require_finite
 from respawn.learners.trainee import Trainee
 from respawn.learners.vtrace.config import VTraceConfig
 from respawn.learners.vtrace.targets import Targets, make_targets
@@ -51,9 +52,11 @@ class VTraceLearner:
         averages.add({"gradient/norm": norm, "gradient/clipped_fraction": float(limit > 0 and bool(norm > limit))})
         # The variance of the whole is not the mean of the parts' variances, so it has to wait for all of them.
         values, learned = (torch.cat(parts, 1) for parts in zip(*valued, strict=True))
+        means = averages.means()
+        require_finite(means, rollout)
         return LearnReport(
             {
-                **averages.means(),
+                **means,
                 "value/explained_variance": float(explained_variance(values, learned, rollout.valid)),
                 "weights/lag": float(self._trainee.updates - 1 - rollout.weights_version),
             }
