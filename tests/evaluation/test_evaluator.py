@@ -122,6 +122,11 @@ def test_a_summary_by_hand():
     }
 
 
+def test_episodes_that_are_not_whole_are_counted():
+    ends = ["terminated", "time limit", UNFINISHED, "worker lost"]
+    assert summarise([Episode(0, 1.0, 1, end) for end in ends])["evaluation/unfinished"] == 2.0
+
+
 def test_a_single_episode_has_no_spread():
     summary = summarise([Episode(0, 5.0, 3, "terminated")])
     assert summary["evaluation/return_std"] == 0.0

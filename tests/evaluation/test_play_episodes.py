@@ -1,14 +1,20 @@
 """Playing whole episodes: each seed's is its own, in the order of the seeds."""
 
+import itertools
+import os
+import signal
+from dataclasses import replace
+
 import pytest
 import torch
 
 from respawn.contracts.records import Episode
-from respawn.evaluation.episodes import UNFINISHED, play_episodes
+from respawn.evaluation.episodes import MAX_REPLAYS, UNFINISHED, play_episodes
 from respawn.maths.seeding import make_generator
 from respawn.models.build import build_model
 from respawn.models.config import ModelConfig
 from respawn.testing.fakes import FakeWorld
+from respawn.worlds.episodes import WORKER_LOST
 from respawn.worlds.foreign.config import ForeignConfig
 from respawn.worlds.recall.config import RecallConfig
 from respawn.worlds.registry import make_world
@@ -94,6 +100,56 @@ def test_episodes_beyond_the_limit_are_unfinished():
 def test_an_unfinished_episode_has_what_it_earned_so_far():
     """Every step of CartPole pays 1."""
     assert play(make_cartpole, "none", 2, [1, 2, 3], limit_steps=4) == [(lane, 4, 4.0, UNFINISHED) for lane in range(3)]
+
+
+class LosesWorkers(FakeWorld):
+    """Loses the lane that plays seed 4 in its third step, so many times."""
+
+    times = 0
+
+    def reset(self, seeds):
+        self.lane, self.count = list(seeds).index(4) if 4 in seeds else -1, 0
+        return super().reset(seeds)
+
+    def step(self, actions):
+        result = super().step(actions)
+        self.count += 1
+        if self.count == 3 and self.lane >= 0 and self.times > 0:
+            self.times -= 1
+            return replace(result, episodes=(Episode(self.lane, 0.5, 3, WORKER_LOST), *result.episodes))
+        return result
+
+
+@pytest.mark.parametrize("num_lanes", [1, 3, 10])
+def test_an_episode_lost_with_its_worker_is_played_again(num_lanes):
+    healthy = play(make_fake, "none", num_lanes, SEEDS)
+    for times in (1, MAX_REPLAYS, MAX_REPLAYS + 1):
+        world = LosesWorkers(num_lanes)
+        world.times = times
+        played = play(lambda _, world=world: world, "none", num_lanes, SEEDS)
+        assert world.times == 0
+        if times <= MAX_REPLAYS:
+            assert played == healthy
+        else:  # it stays as it is, and everybody can see it
+            assert played[2] == (2, 3, 0.5, WORKER_LOST)
+            assert played[:2] + played[3:] == healthy[:2] + healthy[3:]
+
+
+def test_a_real_worker_lost_in_the_middle_changes_no_result():
+    def losing(num_lanes):
+        config = ForeignConfig(env_id="CartPole-v1", max_episode_steps=60, workers=2)
+        world = make_world(config, num_lanes, device=CPU, seed=0)
+        step, count = world.step, itertools.count(1)
+
+        def step_and_kill(actions):
+            if next(count) == 4:
+                os.kill(world._lanes.pids[1], signal.SIGKILL)
+            return step(actions)
+
+        world.step = step_and_kill
+        return world
+
+    assert play(losing, "none", 3, SEEDS) == play(make_cartpole, "none", 3, SEEDS)
 
 
 def test_only_the_first_episode_of_a_lane_counts():

@@ -1,6 +1,8 @@
 """Environments that misbehave in one way each; importing this module registers them."""
 
+import ctypes
 import os
+import subprocess
 import time
 from pathlib import Path
 from typing import Any
@@ -68,6 +70,39 @@ class HangsInStep(Walker):
     def spin_for_ever(self) -> None:
         while True:  # pure Python, never gives the processor back by itself
             pass
+
+
+class HangsInNativeCode(Walker):
+    """Starts a process of its own, then sleeps in C with the interpreter's lock held: no Python thread can run."""
+
+    def trouble(self) -> None:
+        Path(self.flag + ".child").write_text(str(subprocess.Popen(["sleep", "600"]).pid))
+        Path(self.flag + ".stuck").touch()
+        ctypes.PyDLL(None).sleep(600)
+
+
+class ExitsInReset(Walker):
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> Any:
+        if seed is not None and self.is_first_time():
+            os._exit(3)
+        return super().reset(seed=seed, options=options)
+
+
+class RaisesInClose(Walker):
+    def close(self) -> None:
+        with Path(self.flag).open("a") as file:
+            file.write("closed\n")
+        raise OSError("the display is gone")
+
+
+class HangsInClose(Walker):
+    def close(self) -> None:
+        time.sleep(600)
+
+
+class ExitsInClose(Walker):
+    def close(self) -> None:
+        os._exit(5)
 
 
 class HangsInReset(Walker):
@@ -164,7 +199,12 @@ for kind in (
     Walker,
     HangsInConstructor,
     HangsInStep,
+    HangsInNativeCode,
     HangsInReset,
+    ExitsInReset,
+    RaisesInClose,
+    HangsInClose,
+    ExitsInClose,
     Exits,
     ExitsInConstructor,
     Raises,

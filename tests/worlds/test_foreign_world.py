@@ -5,7 +5,15 @@ import numpy as np
 import pytest
 import torch
 
+from respawn.collection.actor import Actor
+from respawn.collection.sync import SyncCollector
+from respawn.contracts.collector import CollectOrder
+from respawn.contracts.knobs import Knobs
+from respawn.contracts.learner import Weights
 from respawn.errors import CheckpointError, ConfigError, WorldError
+from respawn.maths.seeding import make_generator
+from respawn.models.build import build_model
+from respawn.models.config import ModelConfig
 from respawn.testing.suites.world import check_world
 from respawn.worlds.foreign.config import ForeignConfig
 from respawn.worlds.foreign.world import ForeignWorld
@@ -69,6 +77,12 @@ def test_unknown_id_is_met_with_close_ones():
         ForeignWorld(ForeignConfig(env_id="zzzzzz"), 1)
 
 
+def test_an_id_may_name_its_module():
+    assert ForeignWorld(ForeignConfig(env_id="bad_envs:bad/Walker-v0"), 1).spec.num_lanes == 1
+    with pytest.raises(ConfigError, match="no_such_module"):
+        ForeignWorld(ForeignConfig(env_id="no_such_module:Walker-v0"), 1)
+
+
 def test_what_is_missing_is_named():
     with pytest.raises(ConfigError, match=r"cannot import 'no_such_module'.*mend world.imports"):
         ForeignWorld(ForeignConfig(imports=("no_such_module",)), 1)
@@ -129,6 +143,49 @@ def test_without_state_episodes_begin_anew_and_it_is_said():
     assert run_until(world, 5).episodes[0].length == 5
 
 
+@pytest.mark.parametrize("exact_before", [True, False])
+def test_an_actor_remembers_only_episodes_that_go_on(exact_before):
+    """The environment learned to say its state between saving and restoring, or it no longer can."""
+
+    def make_collector(name, notify=lambda event: None):
+        world = ForeignWorld(bad(name), 2, notify=notify)
+        world.reset([0, 1])
+        model = build_model(world.spec, ModelConfig(hidden_sizes=(8,), core="gru", core_size=8), seed=0)
+        actor = Actor(model, 2, make_generator(0))
+        weights = Weights(0, {key: tensor.detach().clone() for key, tensor in model.state_dict().items()})
+        return SyncCollector(world, actor, horizon_steps=3, device=torch.device("cpu")), actor, weights
+
+    names = ["TellsItsState", "Walker"] if exact_before else ["Walker", "TellsItsState"]
+    events = []
+    collector, actor, weights = make_collector(names[0])
+    collector.start(CollectOrder(weights, Knobs(0, {})))
+    collector.finish()
+    assert actor.memory["hidden"].any()
+    state = collector.state()
+    restored, remembers, _ = make_collector(names[1], events.append)
+    restored.restore(state)
+    assert not remembers.memory["hidden"].any()
+    assert [event.kind for event in events] == ["episodes_begun_anew"]
+    assert ("cannot" if exact_before else "could not") in events[0].message
+    again, remembers, _ = make_collector("TellsItsState")
+    again.restore(state)
+    assert (
+        remembers.memory["hidden"].any() == exact_before
+    )  # the same kind as before: nothing is lost if it can be kept
+
+
+def test_trouble_in_close_is_reported_and_the_other_lanes_are_closed(tmp_path):
+    events = []
+    flag = tmp_path / "flag"
+    world = ForeignWorld(bad("RaisesInClose", env_kwargs={"flag": str(flag)}), 3, notify=events.append)
+    world.reset([0, 1, 2])
+    world.close()
+    world.close()
+    assert flag.read_text() == "closed\n" * 3
+    assert [(event.kind, event.level, event.facts["problems"]) for event in events] == [("close_failed", "warning", 3)]
+    assert "close of lane 0 raised OSError: the display is gone, and 2 more" in events[0].message
+
+
 def test_the_contract_is_kept_with_and_without_a_state():
     for name, exact in (("Walker", False), ("TellsItsState", True)):
         assert ForeignWorld(bad(name), 1).spec.exact_resume == exact
@@ -152,10 +209,18 @@ def test_pictures():
     ("wrong", "message"),
     [
         ({"env_id": " "}, "world.env-id"),
-        ({"workers": -1}, "workers must be at least 0, got -1"),
+        ({"env_id": "a:b:c/d"}, "world.env-id must look like .*, got 'a:b:c/d'"),
+        ({"env_id": ":CartPole-v1"}, "world.env-id must look like"),
+        ({"env_id": ".bad_envs:CartPole-v1"}, "world.env-id must look like"),
+        ({"env_id": "bad_envs:"}, "world.env-id must look like"),
+        ({"env_id": "a/b/c"}, "world.env-id must look like"),
+        ({"env_id": "CartPole v1"}, "world.env-id must look like"),
+        ({"imports": (".bad_envs",)}, "world.imports"),
+        ({"imports": ("",)}, "world.imports"),
+        ({"workers": -1}, "world.workers"),
         ({"worker_threads": 0}, "world.worker-threads"),
         ({"max_replacements": -1}, "world.max-replacements"),
-        ({"step_seconds": 0.0}, "world.step-seconds must be more than 0"),
+        ({"step_seconds": 0.0}, "world.step-seconds"),
         ({"reset_seconds": float("nan")}, "world.reset-seconds"),
         ({"construct_seconds": -1.0}, "world.construct-seconds"),
         ({"stagger_seconds": -1.0}, "world.stagger-seconds"),

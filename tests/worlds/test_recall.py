@@ -30,7 +30,7 @@ def test_remembering_always_wins_and_guessing_wins_by_chance():
     world = RecallWorld(config, 64)
     seen = world.reset(range(64))
     remembered, returns, guesses = seen[:, :4].argmax(dim=1), [], []
-    for _ in range(20 * config.episode_steps):
+    for _ in range(20 * (config.delay_steps + 2)):
         showing = seen[:, 4] == 1
         remembered = torch.where(showing, seen[:, :4].argmax(dim=1), remembered)
         result = world.step(remembered)

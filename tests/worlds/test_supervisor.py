@@ -3,6 +3,7 @@
 import itertools
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -16,6 +17,8 @@ import torch
 from respawn.errors import CheckpointError, ConfigError, WorkerError, WorldError
 from respawn.testing.suites.world import walk
 from respawn.worlds.foreign.config import ForeignConfig
+from respawn.worlds.foreign.sharing import SharedArrays, local_buffers
+from respawn.worlds.foreign.spaces import Layout
 from respawn.worlds.foreign.world import ForeignWorld
 
 
@@ -155,6 +158,15 @@ def test_new_seeds_after_a_loss_are_the_same_every_time(tmp_path):
     assert told[0] == told[1]
 
 
+def test_a_worker_lost_in_a_reset_begins_again_from_the_seeds_asked_for(tmp_path):
+    events = []
+    config = bad("ExitsInReset", env_kwargs={"flag": str(tmp_path / "flag")})
+    world, healthy = ForeignWorld(config, 4, notify=events.append), ForeignWorld(bad("Walker", workers=0), 4)
+    assert torch.equal(world.reset([5, 7, 9, 11]), healthy.reset([5, 7, 9, 11]))
+    assert [event.kind for event in events] == ["worker_replaced"]
+    world.close()
+
+
 def test_hang_in_reset_within_a_step_has_the_limit_of_a_reset(tmp_path):
     config = bad("HangsInReset", workers=1, step_seconds=0.3, reset_seconds=1.2, max_replacements=0)
     world = ForeignWorld(config, 1, diagnostics=tmp_path)
@@ -273,39 +285,102 @@ def test_temporary_diagnostics_are_kept_only_when_needed():
     assert str(log) in str(caught.value) and log.exists()
 
 
+@pytest.mark.parametrize(
+    ("name", "problem"),
+    [
+        ("RaisesInClose", r"close of lane 0 raised OSError: the display is gone, and 2 more like it"),
+        ("HangsInClose", r"worker 0 was ended in close of lane 0 after 3 s, and 1 more"),
+        ("ExitsInClose", r"worker 0 died in close of lane 0, and 1 more"),
+    ],
+)
+def test_trouble_in_close_is_reported_and_harms_nobody(name, problem, tmp_path):
+    events = []
+    world = ForeignWorld(bad(name, env_kwargs={"flag": str(tmp_path / "flag")}), 3, notify=events.append)
+    world.reset([0, 1, 2])
+    began = time.monotonic()
+    world.close()
+    world.close()
+    assert time.monotonic() - began < 6.0
+    assert [(event.kind, event.level) for event in events] == [("close_failed", "warning")]
+    assert re.search(problem, events[0].message)
+    if name == "RaisesInClose":
+        assert (tmp_path / "flag").read_text() == "closed\n" * 3
+
+
+def test_an_answer_that_nobody_awaits_does_not_keep_a_worker_from_closing():
+    """As after an interrupt in the middle of a step."""
+    events = []
+    world = ForeignWorld(bad("Walker"), 2, notify=events.append)
+    world.reset([0, 1])
+    world._lanes._send_all("step", 0)
+    world.close()
+    assert events == []
+
+
+def test_more_memory_than_there_is_is_refused():
+    shared = SharedArrays(1)
+    layout = Layout((2**46,), "float32", "discrete", (2,))
+    with pytest.raises(ConfigError, match=r"3 lanes .*GiB of memory.*use fewer lanes"):
+        shared.grow(layout, 3)
+        shared.buffers(layout, 3)
+    shared.close()
+    with pytest.raises(ConfigError, match=r"3 lanes .*GiB of memory.*use fewer lanes"):
+        local_buffers(layout, 3)
+
+
 ORPHANS = """
-import sys, time
+import os, sys, time
 import torch
 from respawn.worlds.foreign.config import ForeignConfig
 from respawn.worlds.foreign.world import ForeignWorld
 kwargs = {"flag": sys.argv[1]}
-config = ForeignConfig(env_id="bad/HangsInStep-v0", env_kwargs=kwargs, imports=("bad_envs",), workers=2)
+config = ForeignConfig(env_id=f"bad/{sys.argv[2]}-v0", env_kwargs=kwargs, imports=("bad_envs",), workers=2)
 world = ForeignWorld(config, 2)
 world.reset([0, 1])
-print(*world._lanes.pids, flush=True)
+sibling = os.fork() if sys.argv[3] == "forked" else 0
+if sibling == 0 and sys.argv[3] == "forked":
+    time.sleep(30)  # holds all that the parent had open
+    os._exit(0)
+print(*world._lanes.pids, sibling, flush=True)
 while True:
     world.step(torch.zeros(2, dtype=torch.int64))
 """
 
 
-def test_no_worker_outlives_its_parent(tmp_path):
-    # One worker is stuck in a loop of pure Python, the other one waits for its next command.
+@pytest.mark.parametrize(
+    ("name", "sibling"),
+    [
+        ("HangsInStep", "none"),
+        ("HangsInStep", "forked"),
+        pytest.param(
+            *("HangsInNativeCode", "none"), marks=pytest.mark.skipif(sys.platform != "linux", reason="needs Linux")
+        ),
+    ],
+)
+def test_no_worker_outlives_its_parent(name, sibling, tmp_path):
+    # One worker is stuck, the other one waits for its next command.
     here = str(Path(__file__).parent)
     parent = subprocess.Popen(
-        [sys.executable, "-c", ORPHANS, str(tmp_path / "flag")],
+        [sys.executable, "-c", ORPHANS, str(tmp_path / "flag"), name, sibling],
         stdout=subprocess.PIPE,
         text=True,
         env={**os.environ, "PYTHONPATH": here},
     )
-    workers = [psutil.Process(int(pid)) for pid in parent.stdout.readline().split()]
+    *pids, forked = [int(pid) for pid in parent.stdout.readline().split()]
+    workers = [psutil.Process(pid) for pid in pids]
     assert len(workers) == 2
-    while not (tmp_path / "flag").exists():
+    while not (tmp_path / ("flag.stuck" if name == "HangsInNativeCode" else "flag")).exists():
         time.sleep(0.02)
+    if name == "HangsInNativeCode":
+        workers.append(psutil.Process(int((tmp_path / "flag.child").read_text())))
+        time.sleep(0.2)  # between the mark and the call that takes the lock
     assert all(worker.is_running() for worker in workers)
     parent.kill()
     parent.wait()
     parent.stdout.close()
     _, alive = psutil.wait_procs(workers, timeout=8)
+    if forked:
+        os.kill(forked, signal.SIGKILL)
     assert alive == []
 
 

@@ -46,7 +46,12 @@ class SyncCollector:
         """The world as it stands, and what the actor remembers of it."""
         if self._order is not None:
             raise RuntimeError("a rollout is under way: state() may be asked for only after finish()")
-        return {"world": self._world.state(), "actor": self._actor.state(), "valid": self._valid.clone()}
+        return {
+            "world": self._world.state(),
+            "exact": self._world.spec.exact_resume,
+            "actor": self._actor.state(),
+            "valid": self._valid.clone(),
+        }
 
     def restore(self, state: StateTree) -> None:
         """Put the world and the actor back."""
@@ -55,7 +60,8 @@ class SyncCollector:
         self._world.restore(state["world"])
         self._actor.restore(state["actor"])
         self._valid = state["valid"].to(self._world.observe().device)
-        if not self._world.spec.exact_resume:
+        # Checkpoints from before `exact` was saved hold states of the same kind of world.
+        if not (state.get("exact", True) and self._world.spec.exact_resume):
             # Its episodes begin anew, so what the actor remembers is of episodes that no longer exist.
             self._actor.forget_all()
             self._valid = torch.ones_like(self._valid)

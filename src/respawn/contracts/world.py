@@ -61,7 +61,10 @@ class WorldSpec:
     frames_per_step: int = 1
     knobs: tuple[KnobSpec, ...] = ()
     exact_resume: bool = True
-    """False: the world cannot say its state, so its episodes begin anew when a run is resumed"""
+    """False: the world cannot say its state, so its episodes begin anew when a run is resumed.
+
+    They go on only if it is True both where the state was saved and where it is restored.
+    """
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,7 @@
 """Playing whole episodes with a policy, each from a seed of its own."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import torch
 from torch import Generator
@@ -8,9 +9,14 @@ from torch import Generator
 from respawn.contracts.policy import Policy
 from respawn.contracts.records import Episode
 from respawn.contracts.world import World
+from respawn.worlds.episodes import WORKER_LOST
 
 UNFINISHED = "evaluation limit"
 """The end of an episode that the judge, not the world, cut short."""
+NOT_WHOLE = frozenset({UNFINISHED, WORKER_LOST})
+"""Ends of episodes whose return is only what they had reached."""
+MAX_REPLAYS = 2
+"""How often a seed's episode is played again because its worker was lost."""
 
 
 @torch.no_grad()
@@ -25,20 +31,23 @@ def play_episodes(
     """One episode from each seed, in the order of the seeds; `lane` is the seed's place in that order.
 
     Lanes are filled a batch at a time and each is watched until its first episode ends, so that a seed's episode does
-    not depend on which others are played beside it. Without a generator the likeliest actions are taken.
+    not depend on which others are played beside it. Without a generator the likeliest actions are taken. Episodes that
+    were lost with their worker are played again, from the same seeds, after all others; one that is lost every time
+    stays as it is.
     """
     num_lanes = world.spec.num_lanes
-    played: list[Episode] = []
-    for first in range(0, len(seeds), num_lanes):
-        batch = list(seeds[first : first + num_lanes])
-        # A batch that does not fill the world repeats its last seed; what happens there is not looked at.
-        padded = batch + [batch[-1]] * (num_lanes - len(batch))
-        ended = _first_episodes(world, policy, padded, generator, limit_steps, len(batch), device)
-        played.extend(
-            Episode(first + lane, episode.episode_return, episode.length, episode.end)
-            for lane, episode in enumerate(ended)
-        )
-    return played
+    played: dict[int, Episode] = {}  # by the seed's place
+    waiting = list(range(len(seeds)))
+    for _ in range(1 + MAX_REPLAYS):
+        for first in range(0, len(waiting), num_lanes):
+            batch = waiting[first : first + num_lanes]
+            # A batch that does not fill the world repeats its last seed; what happens there is not looked at.
+            padded = [seeds[place] for place in batch + [batch[-1]] * (num_lanes - len(batch))]
+            ended = _first_episodes(world, policy, padded, generator, limit_steps, len(batch), device)
+            for place, episode in zip(batch, ended, strict=True):
+                played[place] = replace(episode, lane=place)
+        waiting = [place for place in waiting if played[place].end == WORKER_LOST]
+    return [played[place] for place in range(len(seeds))]
 
 
 def _first_episodes(

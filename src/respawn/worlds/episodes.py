@@ -11,6 +11,8 @@ from respawn.contracts.saveable import StateTree
 
 Array: TypeAlias = "np.ndarray[Any, Any]"
 NO_ENDS: Mapping[int, str] = {}
+WORKER_LOST = "worker lost"
+"""The end of an episode whose environment was lost with the process that it lived in."""
 
 
 class EpisodeTracker:

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 import tyro
 
 from respawn.errors import ConfigError
-from respawn.worlds.foreign.making import EnvPlan
+from respawn.worlds.foreign.making import EnvPlan, check_id, is_module_name
 
 
 @dataclass(frozen=True)
@@ -39,12 +39,16 @@ class ForeignConfig:
     step_seconds: float = 60.0
     """time limit for a worker to step its environments once"""
     max_replacements: int = 16
-    """workers that may be replaced in all, before the run gives up"""
+    """workers that one process may replace in each of its worlds, before the run gives up; a resumed run counts anew"""
 
     def __post_init__(self) -> None:
         """Refuse what cannot work, before anything is started."""
         if not self.env_id.strip():
             raise ConfigError("world.env-id must name a Gymnasium environment, got an empty one; try 'CartPole-v1'")
+        check_id(self.env_id)
+        for module in self.imports:
+            if not is_module_name(module):
+                raise ConfigError(f"world.imports must be names of modules, such as 'my_package.envs', got '{module}'")
         at_least = {"frames_per_step": 1, "workers": 0, "worker_threads": 1, "max_replacements": 0}
         for name, low in at_least.items():
             if getattr(self, name) < low:

@@ -143,12 +143,17 @@ class LaneGroup:
             )
         return picture
 
-    def close(self) -> None:
-        """Close the environments."""
+    def close(self) -> list[str]:
+        """Close the environments, all of them, and say what went wrong."""
+        problems = []
         for lane, env in zip(self.lanes, self._envs, strict=False):
             self._enter(Stage.CLOSE, lane)
-            env.close()
+            try:
+                env.close()
+            except Exception as problem:  # noqa: BLE001  # nothing depends on it any more: told, not raised
+                problems.append(f"{self.where()} raised {type(problem).__name__}: {problem}")
         self._envs = []
+        return problems
 
     def where(self) -> str:
         """What it is busy with, in words: 'step of lane 3'."""

@@ -50,9 +50,9 @@ class LocalLanes:
         """The picture that a lane's environment draws of itself."""
         return self._guarded(lambda: self._group.render(lane))
 
-    def close(self) -> None:
-        """Close the environments."""
-        self._guarded(self._group.close)
+    def close(self) -> list[str]:
+        """Close the environments and say what went wrong."""
+        return self._group.close()
 
     def _guarded(self, call: Callable[[], Result]) -> Result:
         try:

@@ -8,6 +8,7 @@ from typing import Any
 
 import gymnasium
 from gymnasium import error
+from gymnasium.envs.registration import parse_env_id
 
 from respawn.errors import ConfigError
 
@@ -23,6 +24,25 @@ class EnvPlan:
     kwargs: Mapping[str, Any]
     max_episode_steps: int | None
     render: bool
+
+
+def check_id(env_id: str) -> None:
+    """Raise if `env_id` does not have the form of an id, whether or not there is such an environment."""
+    module, colon, name = env_id.rpartition(":")
+    try:
+        parse_env_id(name)
+        well_formed = not colon or is_module_name(module)
+    except error.Error:
+        well_formed = False
+    if not well_formed:
+        raise ConfigError(
+            f"world.env-id must look like 'CartPole-v1', 'my_package/Maze-v0' or 'module:Maze-v0', got '{env_id}'"
+        )
+
+
+def is_module_name(name: str) -> bool:
+    """Whether `name` could be that of a module; one that begins with a dot belongs to no package here."""
+    return all(name.split(".")) and ":" not in name
 
 
 def import_modules(plan: EnvPlan) -> None:

@@ -1,5 +1,6 @@
 """The arrays that environments are stepped through, in this process's memory or in memory shared with workers."""
 
+import math
 import mmap
 import os
 import tempfile
@@ -8,6 +9,7 @@ from enum import IntEnum
 
 import numpy as np
 
+from respawn.errors import ConfigError
 from respawn.worlds.foreign.spaces import Array, Layout
 
 ALIGNMENT = 64
@@ -46,7 +48,11 @@ class Buffers:
 
 def local_buffers(layout: Layout, num_lanes: int) -> Buffers:
     """Arrays in this process's own memory, with one slot."""
-    return Buffers(**{name: np.zeros(shape, dtype) for name, (shape, dtype) in _shapes(layout, num_lanes, 1).items()})
+    shapes = _shapes(layout, num_lanes, 1)
+    try:
+        return Buffers(**{name: np.zeros(shape, dtype) for name, (shape, dtype) in shapes.items()})
+    except (MemoryError, ValueError) as problem:  # ValueError: more bytes than an address can tell
+        raise _too_large(layout, num_lanes) from problem
 
 
 class SharedArrays:
@@ -70,11 +76,17 @@ class SharedArrays:
 
     def grow(self, layout: Layout, num_lanes: int) -> None:
         """Make room for the arrays; done once, by the parent."""
-        os.ftruncate(self.descriptor, self._header_bytes + _total_bytes(layout, num_lanes))
+        try:
+            os.ftruncate(self.descriptor, self._header_bytes + _total_bytes(layout, num_lanes))
+        except (OSError, OverflowError) as problem:
+            raise _too_large(layout, num_lanes) from problem
 
     def buffers(self, layout: Layout, num_lanes: int) -> Buffers:
         """The arrays of all lanes, with two slots."""
-        memory = mmap.mmap(self.descriptor, self._header_bytes + _total_bytes(layout, num_lanes))
+        try:
+            memory = mmap.mmap(self.descriptor, self._header_bytes + _total_bytes(layout, num_lanes))
+        except (OSError, OverflowError) as problem:
+            raise _too_large(layout, num_lanes) from problem
         arrays, offset = {}, self._header_bytes
         for name, (shape, dtype) in _shapes(layout, num_lanes, 2).items():
             count = int(np.prod(shape))
@@ -114,6 +126,12 @@ def _aligned(num_bytes: int) -> int:
 
 def _total_bytes(layout: Layout, num_lanes: int) -> int:
     return sum(
-        _aligned(int(np.prod(shape)) * np.dtype(dtype).itemsize)
-        for shape, dtype in _shapes(layout, num_lanes, 2).values()
+        _aligned(math.prod(shape) * np.dtype(dtype).itemsize) for shape, dtype in _shapes(layout, num_lanes, 2).values()
+    )
+
+
+def _too_large(layout: Layout, num_lanes: int) -> ConfigError:
+    return ConfigError(
+        f"{num_lanes} lanes with observations of shape {layout.observation_shape} need "
+        f"{_total_bytes(layout, num_lanes) / 2**30:.1f} GiB of memory, which cannot be had; use fewer lanes"
     )

@@ -76,16 +76,20 @@ class Supervisor:
             self.layout, self.exact = self._known_spaces()
             self._shared.grow(self.layout, num_lanes)
             self.buffers: Buffers = self._shared.buffers(self.layout, num_lanes)
-            self._revive(self._attach(range(num_workers)))
+            self._revive(self._attach(range(num_workers)), self._seeds.renew)
         except BaseException:
             self._end_all()
             raise
 
     def reset(self, seeds: Sequence[int]) -> None:
-        """Begin a new episode in every lane."""
+        """Begin a new episode in every lane, from its own seed also where a worker is lost over it."""
+
+        def ordered(lanes: Iterable[int]) -> list[int]:
+            return [seeds[lane] for lane in lanes]
+
         self.slot = 1 - self.slot
-        orders = {worker: [seeds[lane] for lane in lanes] for worker, lanes in enumerate(self._lanes)}
-        self._revive(self._reset(orders))
+        orders = {worker: ordered(lanes) for worker, lanes in enumerate(self._lanes)}
+        self._revive(self._reset(orders), ordered)
 
     def step(self) -> list[int]:
         """Carry out the actions in the buffers; returns the lanes whose worker was lost and replaced."""
@@ -95,7 +99,7 @@ class Supervisor:
         if not failures:
             return []
         lost = [lane for failure in failures for lane in self._lanes[failure.worker]]
-        self._revive(failures)
+        self._revive(failures, self._seeds.renew)
         # What they showed last is in the other slot, which nobody has written to.
         self.buffers.finals[lost] = self.buffers.observations[1 - self.slot][lost]
         self.buffers.rewards[lost] = 0.0
@@ -122,13 +126,30 @@ class Supervisor:
         picture: Array = self._collect_or_give_up([worker])[worker]
         return picture
 
-    def close(self) -> None:
-        """Let the workers close their environments, and end those that take too long."""
+    def close(self) -> list[str]:
+        """Let the workers close their environments, end those that take too long, and say what went wrong."""
+        deadline = time.monotonic() + CLOSE_SECONDS
         for process in self._workers.values():
             process.send("close")
-        self._end_all(time.monotonic() + CLOSE_SECONDS)
+        problems = [problem for worker in sorted(self._workers) for problem in self._closing(self._workers[worker])]
+        self._end_all(deadline)
         if self._folder_is_ours and self.num_replacements == 0:
             shutil.rmtree(self._folder, ignore_errors=True)
+        return problems
+
+    def _closing(self, process: WorkerProcess) -> list[str]:
+        """Await the end of a worker that was told to close, and say what went wrong."""
+        progress = self._shared.progress(process.plan.worker)
+        try:
+            while process.answers_within(CLOSE_SECONDS):
+                kind, content = process.connection.recv()
+                if kind == "closed":
+                    problems: list[str] = content
+                    return problems
+                # Else the answer to a task that was under way, which nobody awaits any more.
+        except (EOFError, OSError):
+            return [f"worker {process.plan.worker} died in {describe_progress(progress)}"]
+        return [f"worker {process.plan.worker} was ended in {describe_progress(progress)} after {CLOSE_SECONDS:g} s"]
 
     @property
     def pids(self) -> list[int]:
@@ -196,15 +217,15 @@ class Supervisor:
             self._worker(worker).send("reset", (seeds, self.slot))
         return self._collect(list(orders), self._config.reset_seconds)[1]
 
-    def _revive(self, failures: Sequence[Failure]) -> None:
-        """Replace lost workers and begin new episodes in their lanes, from new seeds."""
+    def _revive(self, failures: Sequence[Failure], seeds_for: Callable[[Iterable[int]], list[int]]) -> None:
+        """Replace lost workers and begin new episodes in their lanes, from the seeds that `seeds_for` has for them."""
         while failures:
             self._account_for(failures)
             lost = [failure.worker for failure in failures]
             self._bring_up(lost)
             failures = self._attach(lost)
             attached = [worker for worker in lost if worker not in {failure.worker for failure in failures}]
-            orders = {worker: self._seeds.renew(self._lanes[worker]) for worker in attached}
+            orders = {worker: seeds_for(self._lanes[worker]) for worker in attached}
             failures = failures + self._reset(orders)
 
     def _collect(self, workers: Iterable[int], limit_seconds: float) -> tuple[dict[int, Any], list[Failure]]:

@@ -1,5 +1,7 @@
 """What runs in a worker process. Imports neither torch nor the contracts, to be up quickly."""
 
+import contextlib
+import fcntl
 import os
 import select
 import signal
@@ -43,6 +45,7 @@ def run(connection: "Connection[Any, Any]", plan: WorkerPlan) -> None:
     """Serve commands until told to close, or until the parent is gone."""
     # The parent decides what an interrupt means; a worker that dies of one would look lost.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    _end_with_lifeline(plan.lifeline)
     threading.Thread(target=_end_with_parent, args=(plan.lifeline, plan.parent), daemon=True).start()
     marks = Marks(plan.marks, plan.worker)
     marks.write("start")
@@ -70,7 +73,7 @@ def _serve(connection: "Connection[Any, Any]", group: LaneGroup, shared: SharedA
             group.step(argument)
             connection.send(("done", None))
         elif command == "close":
-            group.close()
+            connection.send(("closed", group.close()))
             return
         elif command == "attach":
             group.attach(shared.buffers(argument, plan.num_lanes))
@@ -119,8 +122,21 @@ def _limit_torch(threads: int) -> None:
         sys.modules["torch"].set_num_threads(threads)
 
 
+def _end_with_lifeline(lifeline: int) -> None:
+    """Have the kernel kill this worker's process group, with all that its environments started, when the pipe ends.
+
+    That needs no thread of ours to run, so it also reaches a worker whose native code holds the interpreter's lock.
+    PR_SET_PDEATHSIG would not do: it fires when the thread ends that started the worker, not the process.
+    """
+    if sys.platform == "linux":
+        with contextlib.suppress(OSError):  # a sandbox may not offer it; the thread is there all the same
+            fcntl.fcntl(lifeline, fcntl.F_SETOWN, -os.getpid())  # we lead a group of our own
+            fcntl.fcntl(lifeline, fcntl.F_SETSIG, signal.SIGKILL)
+            fcntl.fcntl(lifeline, fcntl.F_SETFL, fcntl.fcntl(lifeline, fcntl.F_GETFL) | os.O_ASYNC)
+
+
 def _end_with_parent(lifeline: int, parent: int) -> None:
-    """Make sure that no worker outlives its parent, however the parent went.
+    """Make sure that no worker outlives its parent, where the kernel does not see to it.
 
     The pipe ends with the parent, unless another child of the parent's inherited it; then the new parent shows it.
     """
@@ -129,4 +145,4 @@ def _end_with_parent(lifeline: int, parent: int) -> None:
         if readable:
             break
     time.sleep(ORPHAN_GRACE_SECONDS)  # the main thread sees the end of its own pipe, and may close what it has open
-    os._exit(1)
+    os.killpg(os.getpid(), signal.SIGKILL)

@@ -21,7 +21,7 @@ from respawn.contracts.world import (
     WorldSpec,
 )
 from respawn.errors import CheckpointError, ConfigError, WorldError
-from respawn.worlds.episodes import NO_ENDS, EpisodeTracker
+from respawn.worlds.episodes import NO_ENDS, WORKER_LOST, EpisodeTracker
 from respawn.worlds.foreign.adaptors import State
 from respawn.worlds.foreign.config import ForeignConfig
 from respawn.worlds.foreign.local import LocalLanes
@@ -60,8 +60,8 @@ class Lanes(Protocol):
         """The picture that a lane's environment draws of itself."""
         ...
 
-    def close(self) -> None:
-        """Give everything back."""
+    def close(self) -> list[str]:
+        """Give everything back, and say what went wrong."""
         ...
 
 
@@ -141,7 +141,7 @@ class ForeignWorld:
             raise WorldError(f"expected actions of shape {tuple(self._actions.shape)}, got {tuple(actions.shape)}")
         self._actions.copy_(actions)
         lost = self._lanes.step()
-        ends = dict.fromkeys(lost, "worker lost") if lost else NO_ENDS
+        ends = dict.fromkeys(lost, WORKER_LOST) if lost else NO_ENDS
         buffers = self._lanes.buffers
         episodes = self._tracker.record_arrays(buffers.rewards, buffers.terminated, buffers.truncated, ends)
         return StepResult(
@@ -171,8 +171,18 @@ class ForeignWorld:
         return frame
 
     def close(self) -> None:
-        """End the workers and close the environments."""
-        self._lanes.close()
+        """End the workers and close the environments; one that fails in this is reported and harms nobody."""
+        problems = self._lanes.close()
+        if problems:
+            others = f", and {len(problems) - 1} more like it" if len(problems) > 1 else ""
+            self._notify(
+                Event(
+                    kind="close_failed",
+                    message=f"{self._spec.name} could not be closed in good order: {problems[0]}{others}",
+                    level="warning",
+                    facts={"world": self._spec.name, "problems": len(problems)},
+                )
+            )
 
     def state(self) -> StateTree:
         """Every lane's environment, or None for all where environments cannot say their state."""
@@ -202,7 +212,10 @@ class ForeignWorld:
         self._notify(
             Event(
                 kind="episodes_begun_anew",
-                message=f"{self._spec.name} cannot say its state, so its episodes begin anew where the run is resumed",
+                message=(
+                    f"{self._spec.name} {'could not' if self._lanes.exact else 'cannot'} say its state, "
+                    "so its episodes begin anew where the run is resumed"
+                ),
                 facts={"world": self._spec.name, "lanes": self._spec.num_lanes},
             )
         )

@@ -30,8 +30,3 @@ class RecallConfig:
             raise ConfigError(f"world.delay-steps must be 0 or more, got {self.delay_steps}")
         if not 0.0 <= self.noise <= 1e6:
             raise ConfigError(f"world.noise must be a finite number of 0 or more, got {self.noise}")
-
-    @property
-    def episode_steps(self) -> int:
-        """Steps of every episode: the cue, the delay, the question."""
-        return self.delay_steps + 2
