@@ -37,8 +37,16 @@ def test_nothing_left_to_do_is_said(respawn, runs):
         (["--preset", "cartpole"], "there is no preset 'cartpole'"),
         (["pole", "--updates", "0"], "--updates must be at least 1, not 0"),
         (["pole", "--minutes", "-1"], "--minutes must be above 0, not -1.0"),
+        (["pole", "--minutes", "nan"], "--minutes must be above 0 and finite, not nan"),
+        (["pole", "--minutes", "1e9"], "--minutes must be from 0 to 10,000,000"),
+        (["pole", "--updates", "2"], "run pole is finished at update 3, past 2: limits count from the beginning"),
+        (["pole", "--minutes", "9"], "run pole is finished at update 3 of 3: limits count from the beginning"),
+        (["pole", "--updates", "9", "--minutes", "1e-9"], "run pole is finished after "),
         (["pole", "--seed", "3"], "there is no option --seed for 'respawn resume'"),
-        (["pole", "--device", "toaster"], "--device must be auto, cpu, cuda or cuda:N, not 'toaster'"),
+        (
+            ["pole", "--updates", "4", "--device", "toaster"],
+            "--device must be auto, cpu, cuda or cuda:N, not 'toaster'",
+        ),
     ],
 )
 def test_bad_input_is_one_sentence_and_changes_nothing(respawn, runs, words, sentence):
@@ -46,6 +54,55 @@ def test_bad_input_is_one_sentence_and_changes_nothing(respawn, runs, words, sen
     answer = respawn("resume", *words)
     assert answer.exit_code == 2 and answer.sentence.startswith(sentence)
     assert (runs / "pole/config.json").read_text() == before
+
+
+@pytest.mark.parametrize("words", [[], ["--updates", "3"]])
+def test_a_finished_run_is_left_as_it_is(respawn, runs, words):
+    before = {path: path.read_bytes() for path in runs.rglob("*") if path.is_file() and not path.match("run.lock*")}
+    answer = respawn("resume", "pole", *words)
+    assert (answer.exit_code, answer.err) == (0, "")
+    assert answer.out == "Run pole is finished at update 3 of 3; give a higher --updates to go on.\n"
+    assert all(path.read_bytes() == content for path, content in before.items())
+
+
+def test_a_run_whose_time_is_up_is_finished_too(respawn, runs, tiny):
+    respawn("train", "cartpole-ppo", "--name", "short", "--minutes", "1e-6", *tiny)
+    answer = respawn("resume", "short")
+    assert answer.exit_code == 0 and answer.out.startswith("Run short is finished after ")
+    assert answer.out.endswith(" of 1e-06 minutes; give a higher --minutes to go on.\n")
+    answer = respawn("resume", "short", "--updates", "9")
+    assert answer.exit_code == 2 and answer.sentence.endswith("; give a higher --minutes")
+    assert "short (is finished after " in respawn("resume").sentence
+
+
+def test_a_run_that_was_killed_after_its_last_update_gets_its_end(respawn, runs):
+    (runs / "pole/status.json").unlink()
+    answer = respawn("resume", "pole")
+    assert answer.exit_code == 0 and "in 3 updates." in answer.out
+    assert shown(respawn, "pole")["status"] == "finished"
+
+
+@pytest.mark.parametrize("words", [["resume", "pole", "--updates", "4"], ["runs", "show", "pole"]])
+def test_a_folder_in_the_place_of_a_stream_is_one_sentence(respawn, runs, words):
+    (runs / "pole/updates.jsonl").unlink()
+    (runs / "pole/updates.jsonl").mkdir()
+    answer = respawn(*words)
+    assert answer.exit_code == 2 and answer.sentence.startswith("runs/pole/updates.jsonl cannot be ")
+    assert "(Is a directory); it should be a file" in answer.sentence
+
+
+def test_a_flipped_bit_in_the_rows_is_one_sentence_until_the_file_is_put_back(respawn, runs):
+    rows = runs / "pole/updates.jsonl"
+    sound = rows.read_bytes()
+    damaged = bytearray(sound)
+    damaged[-3] ^= 1  # in the last row
+    rows.write_bytes(damaged)
+    for _ in range(2):
+        answer = respawn("resume", "pole", "--updates", "4")
+        assert answer.exit_code == 2 and answer.sentence.startswith("runs/pole/updates.jsonl was changed: ")
+        assert rows.read_bytes() == damaged
+    rows.write_bytes(sound)
+    assert respawn("resume", "pole", "--updates", "4").exit_code == 0
 
 
 def test_a_run_in_use_is_left_alone(respawn, runs):
@@ -71,7 +128,11 @@ def test_a_checkpoint_of_another_world_is_refused(respawn, runs, verb):
     [
         ('"seed": 0', '"seed": 0, "colour": 3', "runs/pole/config.json cannot be used (config.json does not fit"),
         ('"seed": 0', '"seed": "x"', "runs/pole/config.json cannot be used (config.json does not fit"),
-        ('"seed": 0', '"seed": -1', "runs/pole/config.json cannot be used (--seed must be 0 or more, not -1); restore"),
+        (
+            '"seed": 0',
+            '"seed": -1',
+            "runs/pole/config.json cannot be used (--seed must be at least 0, not -1); restore",
+        ),
         ("{", "", "runs/pole cannot be used as a run: runs/pole/config.json should hold JSON"),
     ],
 )

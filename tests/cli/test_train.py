@@ -41,10 +41,40 @@ def test_a_run_that_time_ended_goes_on_with_more_time(respawn, runs, tiny):
         (["cartpole-ppo", "--lerner.clip", "1"], "there is no option --lerner.clip for 'respawn train cartpole-ppo'"),
         (["memory-gru", "--world.env-id", "A-v0"], "there is no option --world.env-id for 'respawn train memory-gru'"),
         (["cartpole-ppo", "--updates", "many"], "--updates wants a whole number, but 'many' came"),
-        (["cartpole-ppo", "--updates", "0"], "--updates must be at least 1, not 0"),
+        (["cartpole-ppo", "--updates", "0"], "--updates must be from 1 to 99,999,999, not 0"),
         (["cartpole-ppo", "--learner.clip", "-1"], "learner.clip must be above 0, not -1.0"),
+        (["cartpole-ppo", "--learner.clip", "nan"], "learner.clip must be above 0 and finite, not nan"),
+        (
+            ["cartpole-ppo", "--learner.optimizer.learning-rate", "inf"],
+            "learner.optimizer.learning-rate must be above 0",
+        ),
+        (
+            ["cartpole-ppo", "--learner.optimizer.learning-rate", "5"],
+            "learner.optimizer.learning-rate must be from 0.0",
+        ),
+        (
+            ["cartpole-ppo", "--learner.entropy-cost", "1000"],
+            "learner.entropy-cost must be from 0.0 to 100.0, not 1000",
+        ),
+        (["cartpole-ppo", "--minutes", "inf"], "--minutes must be above 0 and finite, not inf"),
+        (["cartpole-ppo", "--threads", "100000"], "--threads must be from 0 to 1,024, not 100000"),
+        (
+            ["cartpole-ppo", "--collection.num-lanes", "9999999"],
+            "collection.num-lanes must be from 1 to 1,000,000, not",
+        ),
+        (["cartpole-ppo", "--collection.horizon-steps", "9999999"], "collection.horizon-steps must be from 1 to 1,000"),
+        (
+            ["cartpole-ppo", "--checkpoints.every-seconds", "nan"],
+            "checkpoints.every-seconds must be at least 0 and fin",
+        ),
+        (
+            ["cartpole-ppo", "--checkpoints.best-metric", "x"],
+            "checkpoints.best-metric must be one of evaluation/return",
+        ),
+        (["cartpole-ppo", "--world.step-seconds", "inf"], "world.step-seconds must be from 0.001 to 1,000,000"),
+        (["cartpole-ppo", "--world.env-kwargs", "a", "inf"], "'a' in world.env-kwargs must be finite, got inf"),
         (["cartpole-ppo", "--model.core-size", "0"], "model.core-size must be at least 1"),
-        (["cartpole-ppo", "--world.workers", "-2"], "world.workers must be at least 0"),
+        (["cartpole-ppo", "--world.workers", "-2"], "world.workers must be from 0 to 10,000, not -2"),
         (["cartpole-ppo", "--world.env-id", "CartPol-v1"], "no environment is registered as 'CartPol-v1'; close to it"),
         (["cartpole-ppo", "--world.imports", "nosuch"], "cannot import 'nosuch'"),
         (["cartpole-ppo", "--world.env-kwargs", "a", "3"], "environment 'CartPole-v1' does not take the arguments"),
@@ -126,7 +156,7 @@ def test_a_judgement_that_fails_does_not_look_like_a_lost_run(respawn, runs, mon
         raise WorldError("the world fell over")
 
     monkeypatch.setattr(closing, "judge", fail)
-    answer = respawn("resume", "pole")
+    answer = respawn("resume", "pole", "--updates", "4")
     assert answer.exit_code == 1
     assert answer.sentence.startswith("the world fell over (The run runs/pole itself is finished and saved")
 
@@ -136,5 +166,5 @@ def test_ctrl_c_while_judging_keeps_the_run(respawn, runs, monkeypatch):
         raise KeyboardInterrupt
 
     monkeypatch.setattr(closing, "judge", interrupt)
-    answer = respawn("resume", "pole")
+    answer = respawn("resume", "pole", "--updates", "4")
     assert answer.exit_code == 130 and "the run itself is finished and saved" in answer.out

@@ -1,3 +1,4 @@
+import errno
 import io
 import sys
 
@@ -76,15 +77,67 @@ def test_events_and_evaluations_are_told_at_once():
     assert "best 7.5 at 1" in stream.getvalue()
 
 
-def test_quiet_says_nothing_but_remembers(terminal):
-    for stream in (io.StringIO(), terminal):
-        console = Console("one", 10, None, stream=stream, quiet=True)
+class Gone(Terminal):
+    """Its reader leaves when told to."""
+
+    def __init__(self, terminal: bool, error: Exception) -> None:
+        super().__init__()
+        self.terminal = terminal
+        self.error = error
+        self.left = False
+
+    def isatty(self) -> bool:
+        return self.terminal
+
+    def write(self, text: str) -> int:
+        if self.left:
+            raise self.error
+        return super().write(text)
+
+
+@pytest.mark.parametrize("live", [False, True])
+@pytest.mark.parametrize("error", [BrokenPipeError(errno.EPIPE, "gone"), OSError(errno.EIO, "hung up")])
+def test_when_the_reader_is_gone_it_goes_quiet_and_remembers(live, error, terminal, monkeypatch):
+    stream = Gone(live, error)
+    console = Console("one", 10, None, stream=stream, every_seconds=0)
+    console.receive(report(1))
+    stream.left = True
+    for record in (Event("k", "broke", "error"), EvaluationReport(1, 10, {"evaluation/return_mean": 7.5}), report(10)):
+        console.receive(record)
+    console.close()
+    assert "update 1/10" in stream.getvalue() and "broke" not in stream.getvalue()
+    assert console.state() == {"best": 7.5, "best_update": 1}
+
+
+def test_a_live_display_on_standard_output_gives_it_back_when_the_reader_is_gone(terminal, monkeypatch):
+    stream = Gone(True, BrokenPipeError(errno.EPIPE, "gone"))
+    monkeypatch.setattr(sys, "stdout", stream)
+    console = Console("one", 10, None)
+    console.receive(report(1))
+    assert sys.stdout is not stream
+    stream.left = True
+    console.receive(Event("k", "broke", "error"))
+    assert sys.stdout is stream
+
+
+def test_a_closed_stream_is_nobody_looking_too(monkeypatch):
+    stream = io.StringIO()
+    console = Console("one", 10, None, stream=stream)
+    stream.close()
+    console.receive(report(1))
+    console.close()
+    monkeypatch.setattr(sys, "stdout", None)  # as Python leaves it where it was closed before the start
+    console = Console("one", 10, None)
+    console.receive(report(1))
+    console.close()
+
+
+def test_other_errors_are_not_hidden():
+    stream = Gone(False, OSError(errno.ENOSPC, "No space left on device"))
+    console = Console("one", 10, None, stream=stream)
+    stream.left = True
+    with pytest.raises(OSError, match="No space left"):
         console.receive(report(1))
-        console.receive(Event("k", "broke", "error"))
-        console.receive(EvaluationReport(1, 10, {"evaluation/return_mean": 7.5}))
-        console.close()
-        assert stream.getvalue() == ""
-        assert console.state() == {"best": 7.5, "best_update": 1}
 
 
 def test_on_a_terminal_it_is_live_and_gives_the_cursor_back(terminal):

@@ -58,7 +58,7 @@ def test_a_failing_observer_is_detached_closed_and_reported_to_the_others():
     assert bad.closed == 1
     for observer in (before, after):
         events = [record for record in observer.received if isinstance(record, Event)]
-        assert [(event.kind, event.level) for event in events] == [("observer failed", "error")]
+        assert [(event.kind, event.level) for event in events] == [("observer_failed", "error")]
         assert events[0].facts["observer"] == "bad"
         assert observer.received.count(REPORT) == 2
     hub.close()

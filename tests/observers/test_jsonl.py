@@ -1,3 +1,4 @@
+import hashlib
 import os
 import signal
 import subprocess
@@ -10,6 +11,7 @@ from respawn.errors import RunFolderError
 from respawn.observers.jsonl import JsonlStream
 from respawn.runs.layout import RunFolder
 from respawn.runs.reader import last_row, read_events, read_updates
+from respawn.runs.rows import to_line, to_row
 
 
 def report(update: int) -> UpdateReport:
@@ -65,7 +67,10 @@ def test_restore_of_a_live_stream_goes_on_at_the_right_place(folder):
 def test_asking_for_state_changes_nothing(folder):
     stream = updates_stream(folder)
     stream.receive(report(1))
-    assert stream.state() == stream.state() == {"bytes": folder.updates.stat().st_size}
+    content = folder.updates.read_bytes()
+    expected = {"bytes": len(content), "sha256": hashlib.sha256(content).hexdigest()}
+    assert stream.state() == stream.state() == expected
+    assert folder.updates.read_bytes() == content
     stream.close()
 
 
@@ -79,7 +84,83 @@ def test_a_file_shorter_than_the_checkpoint_says_is_refused(folder):
         updates_stream(folder).restore(state)
 
 
-def test_opening_drops_a_torn_last_line(folder):
+@pytest.mark.parametrize("row", [0, 1, 2])
+def test_a_flipped_bit_in_a_row_the_checkpoint_counts_on_is_noticed_and_nothing_is_thrown_away(folder, row):
+    stream = updates_stream(folder)
+    for update in range(1, 4):
+        stream.receive(report(update))
+    state = stream.state()
+    stream.receive(report(4))
+    stream.close()
+    sound = folder.updates.read_bytes()
+    rows = sound.splitlines(keepends=True)
+    damaged = bytearray(sound)
+    damaged[sum(map(len, rows[:row])) + 1] ^= 1  # the quote before 'update': no JSON any more
+    folder.updates.write_bytes(damaged)
+    for _ in range(2):
+        stream = updates_stream(folder)
+        with pytest.raises(
+            RunFolderError, match=r"updates\.jsonl was changed: .* SHA-256 .*; put the file back from a"
+        ):
+            stream.restore(state)
+        stream.close()
+        assert folder.updates.read_bytes() == damaged
+    folder.updates.write_bytes(sound)
+    updates_stream(folder).restore(state)
+    assert folder.updates.read_bytes() == b"".join(rows[:3])
+
+
+def test_a_digit_that_changed_is_noticed_too(folder):
+    stream = updates_stream(folder)
+    stream.receive(report(1))
+    state = stream.state()
+    stream.close()
+    folder.updates.write_bytes(folder.updates.read_bytes().replace(b'"decisions": 10', b'"decisions": 90'))
+    with pytest.raises(RunFolderError, match="was changed"):
+        updates_stream(folder).restore(state)
+
+
+def test_damage_after_the_checkpoint_does_no_harm(folder):
+    stream = updates_stream(folder)
+    stream.receive(report(1))
+    state = stream.state()
+    stream.close()
+    with folder.updates.open("ab") as file:
+        file.write(b"\0\0\n[]\n{")
+    resumed = updates_stream(folder)
+    resumed.restore(state)
+    resumed.receive(report(2))
+    again = resumed.state()
+    resumed.close()
+    assert list(read_updates(folder)) == [report(1), report(2)]
+    updates_stream(folder).restore(again)  # the checksum went on where it was
+
+
+def test_the_beginning_needs_no_checksum(folder):
+    stream = updates_stream(folder)
+    stream.receive(report(1))
+    stream.restore({"bytes": 0})
+    assert folder.updates.read_bytes() == b""
+    stream.close()
+
+
+@pytest.mark.parametrize("tail", [b'{"update": 2, "dec', b"damage\n"])
+def test_opening_and_closing_changes_nothing(folder, tail):
+    content = to_line(to_row(report(1))) + tail
+    folder.updates.write_bytes(content)
+    updates_stream(folder).close()
+    assert folder.updates.read_bytes() == content
+
+
+def test_a_folder_in_the_place_of_the_file_is_named(folder):
+    folder.updates.mkdir()
+    with pytest.raises(
+        RunFolderError, match=r"updates\.jsonl cannot be opened \(Is a directory\); it should be a file"
+    ):
+        updates_stream(folder)
+
+
+def test_the_first_row_drops_a_torn_last_line(folder):
     stream = updates_stream(folder)
     stream.receive(report(1))
     stream.close()
@@ -106,6 +187,19 @@ def test_events_are_history_and_know_their_time(folder):
     assert events[0].time <= events[1].time
 
 
+def test_events_are_kept_whatever_they_are_but_a_torn_one_is_dropped(folder):
+    stream = JsonlStream(folder.events, Event, truncate_on_restore=False)
+    stream.receive(Event("k", "first"))
+    state = stream.state()
+    stream.close()
+    before = b"damage\n" + folder.events.read_bytes()
+    folder.events.write_bytes(before + b'{"time": "2026')
+    stream = JsonlStream(folder.events, Event, truncate_on_restore=False)
+    stream.restore(state)
+    stream.close()
+    assert folder.events.read_bytes() == before
+
+
 def test_a_killed_process_loses_no_row(folder):
     script = (
         "import os, signal, sys; from pathlib import Path; from respawn.contracts.records import UpdateReport\n"
@@ -123,8 +217,9 @@ def test_a_killed_process_loses_no_row(folder):
 def test_a_full_disk_is_an_error(tmp_path):
     path = tmp_path / "updates.jsonl"
     stream = JsonlStream(path, UpdateReport, truncate_on_restore=True)
+    stream.receive(report(1))
     with open("/dev/full", "wb", buffering=0) as full:
         os.dup2(full.fileno(), stream._file.fileno())
     with pytest.raises(OSError, match="No space left"):
-        stream.receive(report(1))
+        stream.receive(report(2))
     stream.close()

@@ -44,7 +44,7 @@ def test_what_is_not_wanted_is_not_built(folder, capsys):
 
 def test_resuming_makes_the_files_of_a_run_never_interrupted(folder):
     def watch(first: int, last: int, state=None, save_at=None):
-        facts = ConsoleFacts(10, None, first_update=first, quiet=True)
+        facts = ConsoleFacts(10, None, first_update=first, stream=io.StringIO())
         hub = build_observers(folder, ObserversConfig(), facts)
         if state is not None:
             hub.restore(state)

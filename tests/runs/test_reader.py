@@ -48,7 +48,7 @@ def test_streams_not_begun_yet_are_empty(folder):
     assert last_row(folder.updates) is None and sound_bytes(folder.updates) == 0
 
 
-@pytest.mark.parametrize("torn", [b'{"upda', b'{"update": 9}', b"\0\0\0\0", b"\0\0\n", b"[1]\n", b"\xff\n"])
+@pytest.mark.parametrize("torn", [b'{"upda', b'{"update": 9}', b"\0\0\0\0", b"\xff"])
 def test_a_torn_last_line_is_passed_over(folder, torn):
     whole = lines(updates(2))
     folder.updates.write_bytes(whole + torn)
@@ -67,6 +67,24 @@ def test_a_broken_line_in_the_middle_names_file_and_line(folder, broken):
     folder.updates.write_bytes(lines(updates(2)) + broken + lines(updates(1)))
     with pytest.raises(RunFolderError, match=r"updates\.jsonl, line 3 "):
         list(read_updates(folder))
+
+
+@pytest.mark.parametrize("broken", [b'{"upda\n', b"\0\0\n", b"[1]\n", b"\xff\n", b"\n"])
+def test_a_broken_last_line_that_has_an_end_is_damage_and_no_torn_line(folder, broken):
+    content = lines(updates(2)) + broken
+    folder.updates.write_bytes(content)
+    with pytest.raises(RunFolderError, match=r"updates\.jsonl, line 3 should be a JSON object; put the file back"):
+        list(read_updates(folder))
+    with pytest.raises(RunFolderError, match=r"the last line of .*updates\.jsonl should be a JSON object"):
+        last_row(folder.updates)
+    assert sound_bytes(folder.updates) == len(content)
+
+
+@pytest.mark.parametrize("read", [last_row, sound_bytes, lambda path: list(read_rows(path))])
+def test_a_folder_in_the_place_of_a_stream_is_named(folder, read):
+    folder.updates.mkdir()
+    with pytest.raises(RunFolderError, match=r"updates\.jsonl cannot be read \(Is a directory\); it should be a file"):
+        read(folder.updates)
 
 
 def test_a_broken_event_level_names_file_and_line(folder):

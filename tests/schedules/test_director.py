@@ -75,6 +75,13 @@ def test_a_value_out_of_range_is_an_error(setting):
         director.knobs(Clock())
 
 
+@pytest.mark.parametrize("setting", [1.5, -0.1, math.nan, math.inf])
+def test_a_setting_out_of_range_is_an_error_before_the_first_update(setting):
+    spec = KnobSpec("learning_rate", setting, 0.0, 1.0)
+    with pytest.raises(KnobError, match=r"'learning_rate' must lie from 0 to 1, but is set to \S+; change the setting"):
+        Director([spec], [Curve("learning_rate", setting, CurveConfig(), 10)])
+
+
 def test_schedules_see_every_report():
     counters = Counter("entropy_cost"), Counter("reward_scale")
     director = Director([ENTROPY, REWARD], counters)

@@ -1,3 +1,5 @@
+import os
+
 import pytest
 import torch
 
@@ -48,8 +50,13 @@ def test_what_is_no_device_is_refused(name):
 
 
 def test_threads(monkeypatch):
-    assert resolve_threads(3) == 3
-    assert resolve_threads(0) >= 1
+    monkeypatch.setattr(os, "sched_getaffinity", lambda pid: {0, 3, 5}, raising=False)
+    assert resolve_threads(3) == 3 and resolve_threads(0) == 3
+    monkeypatch.delattr(os, "sched_getaffinity")
+    monkeypatch.setattr(os, "cpu_count", lambda: None)
+    assert resolve_threads(3) == 3 and resolve_threads(0) == 1
+    with pytest.raises(ConfigError, match=r"--threads must be at most 4 here, four for each usable core, not 5"):
+        resolve_threads(5)
     before = torch.get_num_threads()
     try:
         prepare_torch(torch.device("cpu"), 2)

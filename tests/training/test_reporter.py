@@ -12,17 +12,19 @@ KNOBS = Knobs(0, {"learning_rate": 0.5})
 LEARNED = LearnReport({"loss/policy": 1.5})
 
 
-def rollout(*episodes, num_valid=6):
+def rollout(*episodes, num_valid=6, terminated=(), truncated=()):
+    """Four steps of two lanes; what is terminated and truncated is named by its place in (step, lane) order."""
     valid = torch.zeros(4, 2, dtype=torch.bool)
     valid.view(-1)[:num_valid] = True
     nothing = torch.zeros(4, 2)
+    ends = {"terminated": terminated, "truncated": truncated}
+    flags = {name: torch.tensor([i in places for i in range(8)]).view(4, 2) for name, places in ends.items()}
     return Rollout(
         observations=torch.zeros(5, 2, 1),
         actions=nothing,
         behaviour_log_probs=nothing,
         rewards=nothing,
-        terminated=nothing.bool(),
-        truncated=nothing.bool(),
+        **flags,
         cuts=torch.zeros((0, 2), dtype=torch.int64),
         cut_observations=torch.zeros(0, 1),
         valid=valid,
@@ -68,18 +70,38 @@ def test_returns_are_summed_up_over_recent_episodes():
     reporter = Reporter(Clock(), 1)
     old = [Episode(0, -1e6, 1, "terminated")] * 3
     reporter.advance(rollout(*old), LEARNED, KNOBS, {})
-    recent = [Episode(0, float(i), i, "time limit" if i % 4 == 0 else "terminated") for i in range(RECENT_EPISODES)]
+    recent = [Episode(0, float(i), i, "terminated") for i in range(RECENT_EPISODES)]
     report, _ = reporter.advance(rollout(*recent), LEARNED, KNOBS, {})
     metrics = report.metrics
     assert metrics["return/mean"] == pytest.approx(49.5) and metrics["return/max"] == 99.0
     assert metrics["return/p10"] == pytest.approx(9.9) and metrics["return/p90"] == pytest.approx(89.1)
-    assert metrics["episodes/terminated_fraction"] == 0.75
+
+
+def test_what_terminated_is_told_by_the_flags_and_not_by_the_words():
+    reporter = Reporter(Clock(), 1)
+    ended = [Episode(0, 1.0, 1, "worker lost"), Episode(1, 1.0, 1, "out of fuel"), Episode(0, 1.0, 1, "time limit")]
+    report, _ = reporter.advance(rollout(*ended, terminated=[1], truncated=[0, 4]), LEARNED, KNOBS, {})
+    assert report.metrics["episodes/terminated_fraction"] == pytest.approx(1 / 3)
+    report, _ = reporter.advance(rollout(), LEARNED, KNOBS, {})  # of recent episodes, not of this rollout
+    assert report.metrics["episodes/terminated_fraction"] == pytest.approx(1 / 3)
+    both = rollout(Episode(0, 1.0, 1, "arrived"), terminated=[7], truncated=[7])
+    assert reporter.advance(both, LEARNED, KNOBS, {})[0].metrics["episodes/terminated_fraction"] == 0.5
+
+
+def test_what_terminated_is_kept_in_the_order_of_steps_and_lanes():
+    reporter = Reporter(Clock(), 1)
+    ended = [Episode(0, 1.0, 1, "terminated")] * 4
+    reporter.advance(rollout(*ended, terminated=[0, 3], truncated=[1, 6]), LEARNED, KNOBS, {})
+    assert reporter.state()["terminations"] == {"numbers": [1.0, 0.0, 1.0, 0.0]}
 
 
 def test_the_recent_episodes_are_remembered():
     def advance(reporter):
         reporter.advance(
-            rollout(Episode(0, 1.0, 2, "terminated"), Episode(1, 3.0, 4, "time limit")), LEARNED, KNOBS, {}
+            rollout(Episode(0, 1.0, 2, "terminated"), Episode(1, 3.0, 4, "time limit"), terminated=[2], truncated=[7]),
+            LEARNED,
+            KNOBS,
+            {},
         )
 
     check_saveable(lambda: Reporter(Clock(), 1), advance, lambda reporter: str(reporter.state()))

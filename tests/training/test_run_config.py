@@ -1,5 +1,6 @@
 import json
-from dataclasses import replace
+import math
+from dataclasses import fields, is_dataclass, replace
 
 import pytest
 
@@ -16,11 +17,12 @@ from respawn.worlds.foreign.config import ForeignConfig
 from respawn.worlds.recall.config import RecallConfig
 
 PRESETS = all_presets()
+ARGUMENTS = {"b": True, "i": 1, "f": 0.5, "s": "x", "digits": "3", "half": "0.5", "nan": "nan"}
 CONFIGS = {
     **PRESETS,
     "defaults": RunConfig(),
     "limits": RunConfig(updates=7, minutes=3, learner=VTraceConfig(), world=RecallConfig(noise=1)),
-    "arguments": RunConfig(world=ForeignConfig(imports=("a", "b"), env_kwargs={"b": True, "i": 1, "f": 0.5, "s": "x"})),
+    "arguments": RunConfig(world=ForeignConfig(imports=("a", "b"), env_kwargs=ARGUMENTS)),
 }
 
 
@@ -33,7 +35,7 @@ def test_every_configuration_survives_its_file(name):
     assert config_sha256(again) == config_sha256(config)
     if isinstance(config.world, ForeignConfig):
         kinds = [type(value) for value in config.world.env_kwargs.values()]
-        assert [type(value) for value in again.world.env_kwargs.values()] == kinds  # True is not 1
+        assert [type(value) for value in again.world.env_kwargs.values()] == kinds  # True is not 1, '3' is not 3.0
 
 
 def test_presets_are_described_and_found():
@@ -65,7 +67,7 @@ def test_what_does_not_fit_is_a_config_error(change):
 
 def test_values_out_of_range_keep_their_own_words():
     data = config_to_json(RunConfig())
-    with pytest.raises(ConfigError, match="--seed must be 0 or more"):
+    with pytest.raises(ConfigError, match="--seed must be at least 0, not -1"):
         config_from_json({**data, "seed": -1})
 
 
@@ -75,8 +77,15 @@ def test_values_out_of_range_keep_their_own_words():
         {"updates": 0},
         {"minutes": 0.0},
         {"minutes": float("nan")},
+        {"minutes": float("inf")},
+        {"minutes": 1e300},
+        {"updates": 100_000_000},  # more than the names of checkpoints have room for
+        {"updates": 10**400},
         {"seed": -1},
         {"threads": -1},
+        {"threads": 100_000},
+        {"checkpoints": CheckpointsConfig(best_metric="nonsense")},
+        {"checkpoints": CheckpointsConfig(best_metric="time/evaluation_seconds")},
         {"planned_updates": 0},
         {"model": ModelConfig(core="gru"), "collection": CollectionConfig(num_lanes=2), "learner": PPOConfig()},
     ],
@@ -125,3 +134,40 @@ def test_limits_change_and_the_plan_grows_with_them():
     assert config.with_limits(None, None) == config
     assert config.with_limits(15, 2.0) == replace(config, updates=15, minutes=2.0)
     assert config.with_limits(30, None) == replace(config, updates=30, planned_updates=30)
+
+
+def test_any_number_that_an_evaluation_makes_may_say_what_is_best():
+    for name in ("evaluation/return_mean", "evaluation/return_low", "evaluation/length_mean"):
+        assert RunConfig(checkpoints=CheckpointsConfig(best_metric=name)).checkpoints.best_metric == name
+    with pytest.raises(ConfigError, match=r"best-metric must be one of evaluation/return_mean, .*, not 'return_mean'"):
+        RunConfig(checkpoints=CheckpointsConfig(best_metric="return_mean"))
+
+
+def every_float(config, path=""):
+    """Each float of a configuration, as the path to it, with the dataclass that holds it."""
+    for field in fields(config):
+        value = getattr(config, field.name)
+        if is_dataclass(value):
+            yield from every_float(value, f"{path}{field.name}.")
+        elif isinstance(value, float) or field.type in (float, float | None):
+            yield f"{path}{field.name}", config, field.name
+
+
+FLOATS = {
+    **{place: (holder, name) for place, holder, name in every_float(RunConfig())},
+    **{f"vtrace.{place}": (holder, name) for place, holder, name in every_float(VTraceConfig())},
+    **{f"recall.{place}": (holder, name) for place, holder, name in every_float(RecallConfig())},
+}
+
+
+def test_the_floats_are_found():
+    assert len(FLOATS) > 30
+    assert {"minutes", "learner.optimizer.epsilon", "vtrace.rho_clip", "world.step_seconds"} <= set(FLOATS)
+
+
+@pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf])
+@pytest.mark.parametrize("place", FLOATS)
+def test_no_float_of_any_room_may_be_other_than_finite(place, value):
+    holder, name = FLOATS[place]
+    with pytest.raises(ConfigError, match=name.replace("_", "-")):
+        replace(holder, **{name: value})

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from respawn.errors import ConfigError
+from respawn.contracts.settings import check_at_least
 
 
 @dataclass(frozen=True)
@@ -24,9 +24,5 @@ class CheckpointsConfig:
 
     def __post_init__(self) -> None:
         """Refuse numbers below zero, and a run that keeps nothing."""
-        for name in ("every_updates", "every_seconds", "keep_best", "keep_every_hours"):
-            if not getattr(self, name) >= 0:
-                option = name.replace("_", "-")
-                raise ConfigError(f"checkpoints.{option} must be 0 or more, not {getattr(self, name)}")
-        if self.keep_last < 1:
-            raise ConfigError(f"checkpoints.keep-last must be at least 1, not {self.keep_last}")
+        not_negative = ("every_updates", "every_seconds", "keep_best", "keep_every_hours")
+        check_at_least("checkpoints.", self, {"keep_last": 1, **dict.fromkeys(not_negative, 0)})

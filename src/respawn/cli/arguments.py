@@ -11,6 +11,7 @@ import tyro
 
 from respawn.cli.options import words_of
 from respawn.cli.shown_types import REGISTRY
+from respawn.contracts import settings
 from respawn.errors import ConfigError, RunFolderError
 
 Parsed = TypeVar("Parsed")
@@ -49,10 +50,7 @@ def parse(kind: type[Parsed], words: Sequence[str], prog: str, default: Any = No
 
 def check_at_least(arguments: object, least: Mapping[str, int]) -> None:
     """Refuse numbers that are too small, by the names they have on the command line; None is no number."""
-    for name, low in least.items():
-        value = getattr(arguments, name)
-        if value is not None and value < low:
-            raise ConfigError(f"--{name.replace('_', '-')} must be at least {low}, not {value}")
+    settings.check_at_least("--", arguments, least)
 
 
 def _check_runs_directory(path: object) -> None:

@@ -7,9 +7,11 @@ from typing import Annotated
 import tyro
 
 from respawn.cli.arguments import RunsDirectory, check_at_least, parse
+from respawn.contracts.settings import check_above
 from respawn.errors import ConfigError
 from respawn.presets import check_preset_name
 from respawn.runs.layout import RunFolder, find
+from respawn.runs.metadata import read_status
 
 
 @dataclass(frozen=True)
@@ -37,15 +39,21 @@ def main(words: list[str]) -> int:
     """Resume a run."""
     arguments = parse(ResumeArguments, words, "respawn resume")
     check_at_least(arguments, {"updates": 1})
+    check_above("--", arguments, {"minutes": 0})
     if arguments.preset is not None:
         check_preset_name(arguments.preset)
-    folder = _named(arguments) or _chosen(arguments)
+    named = _named(arguments)
+    folder = _chosen(arguments) if named is None else named
     # Imported only now: what is above needs no torch, which takes seconds to load.
     from respawn.cli.closing import failure_told, tell_closing
     from respawn.cli.saved_config import check_saved_config
     from respawn.training.launch import take_up
 
     check_saved_config(folder)
+    finished = None if named is None else _finished(named, arguments)
+    if finished is not None:
+        print(finished)
+        return 0
     with failure_told(folder):
         outcome = take_up(folder, updates=arguments.updates, minutes=arguments.minutes, device=arguments.device)
     return tell_closing(folder, outcome)
@@ -62,6 +70,32 @@ def _named(arguments: ResumeArguments) -> RunFolder | None:
 def _chosen(arguments: ResumeArguments) -> RunFolder:
     from respawn.training.choose import choose_run
 
-    choice = choose_run(arguments.runs, preset=arguments.preset, updates=arguments.updates)
+    choice = choose_run(arguments.runs, preset=arguments.preset, updates=arguments.updates, minutes=arguments.minutes)
     print(choice.reason)
     return choice.folder
+
+
+def _finished(folder: RunFolder, arguments: ResumeArguments) -> str | None:
+    """That there is nothing to do, in a sentence; None if there is something.
+
+    Raises:
+      ConfigError: a new limit was given, and the run is beyond it.
+    """
+    from respawn.training.choose import reached_limit
+    from respawn.training.launch import load_config
+
+    if folder.is_locked():  # whoever tries to take it up is told by whom
+        return None
+    config = load_config(folder)
+    wanted = config.with_limits(arguments.updates, arguments.minutes)
+    reached = reached_limit(folder, wanted)
+    if reached is None:
+        return None
+    if (wanted.last_update, wanted.minutes) != (config.last_update, config.minutes):
+        raise ConfigError(
+            f"run {folder.name} is finished {reached.where}: limits count from the beginning of the run, and the one "
+            f"that comes first ends it; give a higher {reached.option}"
+        )
+    if read_status(folder).status != "finished":  # it was left between its last update and its end, which is to be made
+        return None
+    return f"Run {folder.name} is finished {reached.where}; give a higher {reached.option} to go on."

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal
 
+from respawn.contracts.settings import check_between
 from respawn.errors import ConfigError
 
 
@@ -21,10 +22,8 @@ class CollectionConfig:
 
     def __post_init__(self) -> None:
         """Refuse what cannot be gathered."""
-        if self.num_lanes < 1:
-            raise ConfigError(f"collection.num-lanes must be at least 1, not {self.num_lanes}")
-        if self.horizon_steps < 1:
-            raise ConfigError(f"collection.horizon-steps must be at least 1, not {self.horizon_steps}")
+        # The upper ends are far above what is of use: a slip of the finger should get a sentence and no more.
+        check_between("collection.", self, {"num_lanes": (1, 1_000_000), "horizon_steps": (1, 1_000_000)})
         if self.lag not in (0, 1):
             raise ConfigError(f"collection.lag must be 0 or 1, not {self.lag}")
 

@@ -16,7 +16,11 @@ class KnobSpec:
 
 @dataclass(frozen=True, slots=True)
 class Knobs:
-    """One value for every declared knob; they hold for one rollout and the update made from it."""
+    """One value for every declared knob, decided anew before each update.
+
+    They hold for one update and for the rollout that is gathered for it, or, with lag 1, beside it: there a rollout is
+    learned from one update after the knobs that it was gathered with, and the learner goes by those of its own update.
+    """
 
     version: int
     values: Mapping[str, float]

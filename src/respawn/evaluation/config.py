@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from respawn.errors import ConfigError
+from respawn.contracts.settings import check_at_least, check_between
 
 
 @dataclass(frozen=True)
@@ -24,13 +24,5 @@ class EvaluationConfig:
 
     def __post_init__(self) -> None:
         """Refuse what cannot be played."""
-        for name, least in {
-            "every_updates": 0,
-            "episodes": 1,
-            "num_lanes": 1,
-            "seed_base": 0,
-            "limit_steps": 1,
-        }.items():
-            if getattr(self, name) < least:
-                option = name.replace("_", "-")
-                raise ConfigError(f"evaluation.{option} must be at least {least}, not {getattr(self, name)}")
+        check_at_least("evaluation.", self, {"every_updates": 0, "seed_base": 0, "limit_steps": 1})
+        check_between("evaluation.", self, {"episodes": (1, 1_000_000), "num_lanes": (1, 1_000_000)})

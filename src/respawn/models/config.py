@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal
 
+from respawn.contracts.settings import check_at_least
 from respawn.errors import ConfigError
 
 
@@ -40,16 +41,14 @@ class ModelConfig:
     def __post_init__(self) -> None:
         """Refuse what cannot be built."""
         for name in ("hidden_sizes", "channels"):
-            sizes: tuple[int, ...] = getattr(self, name)
-            if any(size < 1 for size in sizes):
+            widths: tuple[int, ...] = getattr(self, name)
+            if any(width < 1 for width in widths):
                 option = name.replace("_", "-")
-                raise ConfigError(f"model.{option} must all be at least 1, but are {sizes}; leave out the empty ones")
+                raise ConfigError(f"model.{option} must all be at least 1, but are {widths}; leave out the empty ones")
         if not self.channels:
             raise ConfigError("model.channels must name at least one stage, but is empty; 16 32 32 is usual")
-        for name in ("feature_size", "core_size", "transformer_layers", "transformer_heads", "transformer_window"):
-            if getattr(self, name) < 1:
-                option = name.replace("_", "-")
-                raise ConfigError(f"model.{option} must be at least 1, but is {getattr(self, name)}")
+        sizes = ("feature_size", "core_size", "transformer_layers", "transformer_heads", "transformer_window")
+        check_at_least("model.", self, dict.fromkeys(sizes, 1))
         if self.core == "transformer" and self.core_size % self.transformer_heads != 0:
             raise ConfigError(
                 f"model.core-size ({self.core_size}) must be a multiple of model.transformer-heads "

@@ -23,7 +23,6 @@ class ConsoleFacts:
     """None: no limit of time"""
     first_update: int = 0
     """how many updates were made before this process took the run up"""
-    quiet: bool = False
     stream: TextIO | None = None
     """None: standard output"""
 
@@ -46,6 +45,5 @@ def build_observers(folder: RunFolder, config: ObserversConfig, console_facts: C
             console_facts.first_update,
             console_facts.stream,
             every_seconds=config.console_seconds,
-            quiet=console_facts.quiet,
         )
     return ObserverHub(observers)

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from respawn.errors import ConfigError
+from respawn.contracts.settings import check_at_least
 
 
 @dataclass(frozen=True)
@@ -12,17 +12,12 @@ class ObserversConfig:
     console: bool = True
     """show progress: a live display on a terminal, plain lines elsewhere"""
     console_seconds: float = 5.0
-    """seconds between plain lines where the output is not a terminal"""
+    """seconds between plain lines where the output is not a terminal; 0: every update"""
     tensorboard: bool = True
     """write TensorBoard curves beside the .jsonl files"""
     tensorboard_seconds: float = 1.0
-    """seconds between two updates that go to TensorBoard; updates.jsonl has them all"""
+    """seconds between two updates that go to TensorBoard; 0: all; updates.jsonl has them all either way"""
 
     def __post_init__(self) -> None:
-        for name in ("console_seconds", "tensorboard_seconds"):
-            seconds = getattr(self, name)
-            if not 0 <= seconds < float("inf"):
-                option = name.replace("_", "-")
-                raise ConfigError(
-                    f"observers.{option} should be 0 or more seconds, but is {seconds}; 0 means every update"
-                )
+        """Refuse what is no span of time."""
+        check_at_least("observers.", self, {"console_seconds": 0, "tensorboard_seconds": 0})

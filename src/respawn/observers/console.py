@@ -1,7 +1,10 @@
 """Progress for a person: a live display on a terminal, plain lines in a file or a pipe."""
 
+import errno
+import io
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
 from datetime import datetime
 from typing import TextIO
 
@@ -22,7 +25,10 @@ _LONGEST_BAR = 60
 
 
 class Console:
-    """Shows how a run goes. No thread of its own: it draws when a record comes, four times a second at most."""
+    """Shows how a run goes. No thread of its own: it draws when a record comes, four times a second at most.
+
+    When the reader is gone (a closed pipe, a terminal that hung up) nobody is looking, and it says no more.
+    """
 
     def __init__(
         self,
@@ -33,13 +39,13 @@ class Console:
         stream: TextIO | None = None,
         *,
         every_seconds: float = 5.0,
-        quiet: bool = False,
     ) -> None:
-        self._stream = sys.stdout if stream is None else stream
-        self._quiet = quiet
+        out: TextIO | None = sys.stdout if stream is None else stream
+        self._watched = out is not None  # there is no standard output at all where it was closed before the start
+        self._stream = io.StringIO() if out is None else out
         self._total_updates = total_updates
         self._progress = Progress(total_updates, total_minutes, first_update)
-        terminal = RichConsole(file=self._stream, highlight=False)
+        terminal = _Terminal(file=self._stream, highlight=False)
         self._live: Live | None = None
         self._live_wanted = self._stream.isatty() and terminal.is_terminal and not terminal.is_dumb_terminal
         self._display = _Display(name, self._progress)
@@ -50,16 +56,17 @@ class Console:
     def receive(self, record: Record) -> None:
         """Show events and evaluations at once, updates when it is time."""
         self._progress.note(record)
-        if self._quiet:
+        if not self._watched:
             return
-        if isinstance(record, Event):
-            self._tell(record)
-        elif isinstance(record, EvaluationReport):
-            self._show()
-        elif isinstance(record, UpdateReport):
-            self._untold = True
-            if self._throttle.due() or record.update == self._total_updates:
+        with self._while_watched():
+            if isinstance(record, Event):
+                self._tell(record)
+            elif isinstance(record, EvaluationReport):
                 self._show()
+            elif isinstance(record, UpdateReport):
+                self._untold = True
+                if self._throttle.due() or record.update == self._total_updates:
+                    self._show()
 
     def state(self) -> StateTree:
         """The best evaluation, which a resumed run would otherwise have forgotten."""
@@ -71,8 +78,24 @@ class Console:
 
     def close(self) -> None:
         """Show the last update and give the terminal back; safe to call twice."""
-        if self._untold:
-            self._show()
+        with self._while_watched():
+            if self._untold:
+                self._show()
+            self._stop_live()
+
+    @contextmanager
+    def _while_watched(self) -> Iterator[None]:
+        """Go quiet where what is inside finds that the reader is gone."""
+        try:
+            yield
+        except (OSError, ValueError) as error:
+            if not _reader_is_gone(error, self._stream):
+                raise
+            self._watched = self._untold = False
+            with suppress(OSError, ValueError):  # it cannot be drawn, but sys.stdout must be given back
+                self._stop_live()
+
+    def _stop_live(self) -> None:
         if self._live is not None:
             live, self._live = self._live, None
             live.stop()
@@ -112,6 +135,14 @@ class Console:
         print(line, file=self._stream, flush=True)
 
 
+class _Terminal(RichConsole):
+    """A console that says when the pipe is closed; rich would end the process."""
+
+    def on_broken_pipe(self) -> None:
+        """Leave it to whoever called; rich asks while it handles the error."""
+        raise
+
+
 class _Display:
     """The live part, fitted to whatever width the terminal has now."""
 
@@ -135,6 +166,13 @@ class _Display:
         yield _fitted(first.append(words, "not bold"), width)
         yield from _flow(self._progress.figures(), width)
         yield from _flow(self._progress.learning(), width)
+
+
+def _reader_is_gone(error: OSError | ValueError, stream: TextIO) -> bool:
+    """Whether an error means that nobody reads the stream any more; a full disk, for one, is another matter."""
+    if isinstance(error, OSError):
+        return error.errno in (errno.EPIPE, errno.EIO, errno.EBADF)
+    return stream.closed
 
 
 def _bar(fraction: float, width: int, ascii_only: bool) -> Text:

@@ -99,4 +99,4 @@ class ObserverHub:
                 failure = ObserverFailure(name, failure.doing, f"{failure.error}; and to close: {error}")
                 self._failures[-1] = failure
         facts = {"observer": name, "doing": failure.doing, "error": failure.error}
-        self.receive(Event("observer failed", f"{failure}; it is left out from now on", "error", facts))
+        self.receive(Event("observer_failed", f"{failure}; it is left out from now on", "error", facts))

@@ -35,7 +35,7 @@ class RunFolder:
 
     @property
     def meta(self) -> Path:
-        """What the run is: written once, when it begins."""
+        """What the run is: written when it begins, and not changed after that."""
         return self.path / "meta.json"
 
     @property

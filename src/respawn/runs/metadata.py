@@ -25,7 +25,11 @@ WrittenStatus: TypeAlias = Literal["running", "finished", "stopped", "failed"]
 
 @dataclass(frozen=True, slots=True)
 class RunMeta:
-    """What meta.json says; written once, when the run begins."""
+    """What meta.json says.
+
+    It is written when the run begins and, where the world then turns out not to resume exactly, once more before the
+    first update, to say so. After that it does not change.
+    """
 
     id: str
     name: str

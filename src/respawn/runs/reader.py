@@ -1,14 +1,16 @@
 """Typed streams back from a run folder, also while the run goes on.
 
-A process that is killed may leave half a row at the end of a file. Such a torn last line is as good as not written and
-is passed over; a broken line anywhere else means that the file was damaged, and is an error.
+A process that is killed may leave half a row at the end of a file. Such a torn last line, which has no end, is as good
+as not written and is passed over; any other broken line means that the file was damaged, and is an error.
 """
 
+import io
 import json
-import re
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import BinaryIO
 
 from respawn.contracts.records import EpisodeReport, EvaluationReport, Event, UpdateReport
 from respawn.errors import RunFolderError
@@ -49,57 +51,57 @@ def read_events(folder: RunFolder) -> Iterator[TimedEvent]:
 
 def read_rows(path: Path) -> Iterator[tuple[int, Row]]:
     """The rows of any .jsonl file with their line numbers, from 1; none if there is no such file yet."""
-    try:
-        file = path.open("rb")
-    except FileNotFoundError:
-        return
-    with file:
+    with _opened(path) as file:
         for number, line in enumerate(file, start=1):
+            if not line.endswith(b"\n"):
+                return
             row = _parse(line)
-            if row is not None:
-                yield number, row
-            elif next(file, None) is not None:
-                raise RunFolderError(f"{path}, line {number} should be a JSON object; remove or repair that line")
+            if row is None:
+                raise RunFolderError(
+                    f"{path}, line {number} should be a JSON object; put the file back from a copy, or repair that line"
+                )
+            yield number, row
 
 
 def last_row(path: Path) -> Row | None:
     """The last whole row of a .jsonl file, read from the end; None if there is none."""
-    tail = _Tail.of(path)
-    return tail.row if tail else None
+    line, _ = _last_line(path)
+    row = _parse(line) if line else None
+    if line and row is None:
+        raise RunFolderError(
+            f"the last line of {path} should be a JSON object; put the file back from a copy, or repair that line"
+        )
+    return row
 
 
 def sound_bytes(path: Path) -> int:
     """How many bytes of a .jsonl file are left when a torn last line is dropped."""
-    tail = _Tail.of(path)
-    return tail.sound_bytes if tail else 0
+    return _last_line(path)[1]
 
 
-@dataclass(frozen=True, slots=True)
-class _Tail:
-    row: Row | None
-    sound_bytes: int
+def _last_line(path: Path) -> tuple[bytes, int]:
+    """The last line that has an end, empty if there is none, and where in the file it ends."""
+    with _opened(path) as file:
+        start, tail = file.seek(0, os.SEEK_END), b""
+        while start > 0 and tail.count(b"\n") < 2:  # the end of the last line, and of the one before it
+            step = min(_BLOCK_BYTES, start)
+            start -= step
+            file.seek(start)
+            tail = file.read(step) + tail
+    whole = tail[: tail.rfind(b"\n") + 1]
+    return whole[whole.rfind(b"\n", 0, -1) + 1 :], start + len(whole)
 
-    @classmethod
-    def of(cls, path: Path) -> "_Tail | None":
-        """The last whole row and where it ends; at most one broken line after it is forgiven."""
-        try:
-            size = path.stat().st_size
-        except FileNotFoundError:
-            return None
-        tail, start = b"", size
-        with path.open("rb") as file:
-            while start > 0 and tail.count(b"\n") < 3:  # enough for two whole lines and a torn one
-                step = min(_BLOCK_BYTES, start)
-                start -= step
-                file.seek(start)
-                tail = file.read(step) + tail
-        lines = [line for line in re.split(rb"(?<=\n)", tail) if line]
-        if not lines:
-            return cls(None, 0)
-        row = _parse(lines[-1])
-        if row is not None:
-            return cls(row, size)
-        return cls(_parse(lines[-2]) if len(lines) > 1 else None, size - len(lines[-1]))
+
+def _opened(path: Path) -> BinaryIO:
+    """The file, or an empty one if there is none yet."""
+    try:
+        return path.open("rb")
+    except FileNotFoundError:
+        return io.BytesIO()
+    except OSError as error:
+        raise RunFolderError(
+            f"{path} cannot be read ({error.strerror}); it should be a file that you may read"
+        ) from error
 
 
 def _read(path: Path, kind: type[R]) -> Iterator[R]:
@@ -117,9 +119,7 @@ def _decode(path: Path, number: int, kind: type[R], row: Row) -> R:
 
 
 def _parse(line: bytes) -> Row | None:
-    """The row on a line; None if the line has no end or is not a JSON object."""
-    if not line.endswith(b"\n"):
-        return None
+    """The row on a line; None if it is not a JSON object."""
     try:
         row = json.loads(line)
     except ValueError:

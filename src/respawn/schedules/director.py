@@ -20,7 +20,16 @@ class Director:
             twice = sorted({name for name in names if names.count(name) > 1})
             raise KnobError(f"knobs {twice} are declared twice; give each consumer's knob a name of its own")
         self._schedules = tuple(schedules)
+        self._check_defaults()
         self._check_owners()
+
+    def _check_defaults(self) -> None:
+        for spec in self._specs.values():
+            if not spec.low <= spec.default <= spec.high:
+                raise KnobError(
+                    f"'{spec.name}' must lie from {spec.low:g} to {spec.high:g}, but is set to {spec.default:g}; "
+                    "change the setting of that name"
+                )
 
     def _check_owners(self) -> None:
         owned: set[str] = set()

@@ -9,8 +9,11 @@ import dacite
 
 from respawn.checkpoints.config import CheckpointsConfig
 from respawn.collection.config import CollectionConfig
+from respawn.contracts.records import Episode
+from respawn.contracts.settings import check_above, check_at_least, check_between
 from respawn.errors import ConfigError
 from respawn.evaluation.config import EvaluationConfig
+from respawn.evaluation.evaluator import summarise
 from respawn.learners.build import LearnerConfig
 from respawn.learners.ppo.config import PPOConfig
 from respawn.models.config import ModelConfig
@@ -22,6 +25,11 @@ from respawn.worlds.registry import WorldConfig
 NOT_NUMBERS = frozenset({"updates", "minutes", "planned_updates", "device", "wants_gpu", "checkpoints", "observers"})
 """Fields that a resumed run may change: when to stop, what to keep and who watches. They decide no number, or, like
 the plan and the device, are changed only on purpose and said aloud."""
+
+MOST_UPDATES = 99_999_999
+"""A checkpoint's name has eight digits for its update."""
+
+_EVALUATION_METRICS = tuple(summarise([Episode(lane=0, episode_return=0.0, length=1, end="terminated")]))
 
 
 @dataclass(frozen=True)
@@ -61,17 +69,27 @@ class RunConfig:
 
     def __post_init__(self) -> None:
         """Refuse what no run can be."""
-        if self.updates is not None and self.updates < 1:
-            raise ConfigError(f"--updates must be at least 1, not {self.updates}")
-        if self.minutes is not None and not self.minutes > 0:
-            raise ConfigError(f"--minutes must be above 0, not {self.minutes}")
-        if self.seed < 0:
-            raise ConfigError(f"--seed must be 0 or more, not {self.seed}")
-        if self.threads < 0:
-            raise ConfigError(f"--threads must be 0 or more, not {self.threads}")
-        if self.planned_updates < 1:
-            raise ConfigError(f"--planned-updates must be at least 1, not {self.planned_updates}")
+        check_above("--", self, {"minutes": 0})
+        check_at_least("--", self, {"seed": 0})
+        check_between(
+            "--",
+            self,
+            {
+                "updates": (1, MOST_UPDATES),
+                "planned_updates": (1, MOST_UPDATES),
+                "minutes": (0, 10_000_000),
+                "threads": (0, 1024),  # torch crashes the process when it cannot have as many as it was promised
+            },
+        )
+        self._check_best_metric()
         self._check_minibatches()
+
+    def _check_best_metric(self) -> None:
+        if self.checkpoints.best_metric not in _EVALUATION_METRICS:
+            raise ConfigError(
+                f"checkpoints.best-metric must be one of {', '.join(_EVALUATION_METRICS)}, "
+                f"not '{self.checkpoints.best_metric}'"
+            )
 
     def _check_minibatches(self) -> None:
         recurrent = self.model.core != "none"
@@ -109,11 +127,16 @@ def config_to_json(config: RunConfig) -> dict[str, Any]:
 
 def config_from_json(data: dict[str, Any]) -> RunConfig:
     """The configuration that `config_to_json` wrote; raises ConfigError naming what does not fit."""
-    settings = dacite.Config(strict=True, type_hooks={float: float}, cast=[tuple])
+    settings = dacite.Config(strict=True, type_hooks={float: _as_float}, cast=[tuple])
     try:
         return dacite.from_dict(RunConfig, data, settings)
     except (dacite.DaciteError, TypeError, ValueError) as error:
         raise ConfigError(f"config.json does not fit this version of respawn: {error}") from error
+
+
+def _as_float(value: Any) -> Any:
+    """JSON may say 1 where a float belongs; a string that looks like a number is still a string."""
+    return float(value) if isinstance(value, int) and not isinstance(value, bool) else value
 
 
 def config_sha256(config: RunConfig) -> str:

@@ -30,10 +30,13 @@ def resolve_device(name: str, *, wants_gpu: bool) -> torch.device:
 
 
 def resolve_threads(threads: int) -> int:
-    """How many threads a setting means on this machine."""
-    return (
-        threads or len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else threads or os.cpu_count() or 1
-    )
+    """How many threads a setting means on this machine; raises ConfigError where they would only hinder each other."""
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    if threads > 4 * cores:
+        raise ConfigError(
+            f"--threads must be at most {4 * cores} here, four for each usable core, not {threads}; 0: one per core"
+        )
+    return threads or cores
 
 
 def prepare_torch(device: torch.device, threads: int) -> None:

@@ -63,7 +63,8 @@ class Reporter:
     def _about_episodes(self, rollout: Rollout) -> dict[str, float]:
         self._returns.extend(episode.episode_return for episode in rollout.episodes)
         self._lengths.extend(episode.length for episode in rollout.episodes)
-        self._terminations.extend(float(episode.end != "time limit") for episode in rollout.episodes)
+        # Not from the episodes' ends: a word of the world's own may stand for either.
+        self._terminations.extend(rollout.terminated[rollout.terminated | rollout.truncated].tolist())  # by step, lane
         if not len(self._returns):
             return {}
         return {

@@ -1,10 +1,12 @@
 """How a Gymnasium environment is made and watched."""
 
 from dataclasses import dataclass, field
+from math import isfinite
 from typing import Annotated, Literal
 
 import tyro
 
+from respawn.contracts.settings import check_at_least, check_between
 from respawn.errors import ConfigError
 from respawn.worlds.foreign.making import EnvPlan, check_id, is_module_name
 
@@ -49,15 +51,11 @@ class ForeignConfig:
         for module in self.imports:
             if not is_module_name(module):
                 raise ConfigError(f"world.imports must be names of modules, such as 'my_package.envs', got '{module}'")
-        at_least = {"frames_per_step": 1, "workers": 0, "worker_threads": 1, "max_replacements": 0}
-        for name, low in at_least.items():
-            if getattr(self, name) < low:
-                raise ConfigError(f"{_option(name)} must be at least {low}, got {getattr(self, name)}")
-        for name in ("construct_seconds", "reset_seconds", "step_seconds"):
-            if not getattr(self, name) > 0:
-                raise ConfigError(f"{_option(name)} must be more than 0, got {getattr(self, name)}")
-        if not self.stagger_seconds >= 0:
-            raise ConfigError(f"world.stagger-seconds must be 0 or more, got {self.stagger_seconds}")
+        check_at_least("world.", self, {"frames_per_step": 1, "max_replacements": 0})
+        check_between("world.", self, {"workers": (0, 10_000), "worker_threads": (1, 1024)})
+        # Operating systems count waits in milliseconds, and not for ever: a million seconds are 11 days.
+        waits = dict.fromkeys(("construct_seconds", "reset_seconds", "step_seconds"), (0.001, 1_000_000))
+        check_between("world.", self, {**waits, "stagger_seconds": (0, 1_000_000)})
         if self.max_episode_steps is not None and self.max_episode_steps < 1:
             raise ConfigError(
                 f"world.max-episode-steps must be at least 1, got {self.max_episode_steps}; "
@@ -66,6 +64,8 @@ class ForeignConfig:
         for name, value in self.env_kwargs.items():
             if not isinstance(value, bool | int | float | str):
                 raise ConfigError(f"'{name}' in world.env-kwargs must be a bool, a number or a string, got {value!r}")
+            if isinstance(value, float) and not isfinite(value):
+                raise ConfigError(f"'{name}' in world.env-kwargs must be finite, got {value}; leave it out")
 
     @property
     def plan(self) -> EnvPlan:
@@ -77,8 +77,3 @@ class ForeignConfig:
             max_episode_steps=self.max_episode_steps,
             render=self.render,
         )
-
-
-def _option(name: str) -> str:
-    """A field as the command line calls it."""
-    return f"world.{name.replace('_', '-')}"

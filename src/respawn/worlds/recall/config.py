@@ -5,6 +5,7 @@ from typing import Annotated, Literal
 
 import tyro
 
+from respawn.contracts.settings import check_at_least, check_between
 from respawn.errors import ConfigError
 
 
@@ -26,7 +27,5 @@ class RecallConfig:
             raise ConfigError(
                 f"world.num-cues must be at least 2, got {self.num_cues}; with one cue there is nothing to recall"
             )
-        if self.delay_steps < 0:
-            raise ConfigError(f"world.delay-steps must be 0 or more, got {self.delay_steps}")
-        if not 0.0 <= self.noise <= 1e6:
-            raise ConfigError(f"world.noise must be a finite number of 0 or more, got {self.noise}")
+        check_at_least("world.", self, {"delay_steps": 0})
+        check_between("world.", self, {"noise": (0, 1_000_000)})
