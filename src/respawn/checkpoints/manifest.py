@@ -40,7 +40,7 @@ class Manifest:
 
     @classmethod
     def from_json(cls, text: str) -> "Manifest":
-        """The manifest again; raises CheckpointError if it was changed, CheckpointAccessError if its schema is another."""
+        """The manifest again; raises CheckpointError if it was changed or is of another schema."""
         try:
             content: dict[str, Any] = json.loads(text)
             claimed = content.pop("manifest_sha256")

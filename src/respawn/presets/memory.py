@@ -16,7 +16,12 @@ def _recall(core: Literal["gru", "transformer"]) -> RunConfig:
         planned_updates=100,
         world=RecallConfig(),
         model=ModelConfig(hidden_sizes=(64,), core=core, core_size=64, transformer_window=16),
-        learner=PPOConfig(optimizer=OptimizerConfig(learning_rate=1e-3), minibatches=4),
+        learner=PPOConfig(
+            optimizer=OptimizerConfig(learning_rate=2e-3),
+            minibatches=4,
+            # Once every answer is right, advantages are nothing but noise, and normalising would blow it up.
+            normalise_advantages=False,
+        ),
         collection=CollectionConfig(num_lanes=32, horizon_steps=40),
         evaluation=EvaluationConfig(every_updates=20, episodes=100, num_lanes=100),
     )
