@@ -1,6 +1,7 @@
 """What every benchmark needs: the machine by name, a table on the screen, a small JSON file that is kept."""
 
 import json
+import platform
 import re
 import sys
 from collections.abc import Mapping, Sequence
@@ -27,6 +28,7 @@ def keep(name: str, question: str, results: Mapping[str, Any]) -> Path:
     """Write the results under results/<machine>/<name>.json, with all that is needed to make them again."""
     machine = describe_machine()
     machine.pop("host")
+    machine["os"] = platform.system()
     path = RESULTS / machine_name(machine) / f"{name}.json"
     path.parent.mkdir(parents=True, exist_ok=True)
     content = {
