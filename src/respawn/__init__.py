@@ -1,10 +1,13 @@
 """Respawn: a training laboratory for game agents that survives anything.
 
-From a notebook, six names are enough:
+From a notebook, six names are enough (the other two: `RunConfig` to write a preset of your own, `make_world`):
+
+    from pathlib import Path
+    import respawn
 
     config = respawn.find_preset("cartpole-ppo")
     folder, outcome = respawn.begin(config, preset="cartpole-ppo", runs_dir=Path("runs"))
-    respawn.take_up(folder, updates=200)
+    respawn.take_up(folder, updates=140)  # after a kill, say: goes on to the end of the plan
     respawn.judge(folder, config.evaluation).metrics["evaluation/return_mean"]
 """
 

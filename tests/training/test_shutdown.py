@@ -5,6 +5,7 @@ import pytest
 
 from respawn.checkpoints.config import CheckpointsConfig
 from respawn.contracts.clock import Clock
+from respawn.contracts.records import Event
 from respawn.evaluation.config import EvaluationConfig
 from respawn.training.cadence import Cadence
 from respawn.training.shutdown import stop_on_signals
@@ -18,7 +19,8 @@ def cadence():
 @pytest.mark.parametrize(("asked", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_the_first_signal_asks_and_the_second_does_not_wait(asked, code, cadence):
     before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
-    with stop_on_signals(cadence) as shutdown:
+    told: list[Event] = []
+    with stop_on_signals(cadence, told.append) as shutdown:
         assert shutdown.exit_code == 0 and not cadence.finished(Clock())
         os.kill(os.getpid(), asked)
         assert shutdown.exit_code == code and shutdown.signal is asked
@@ -26,4 +28,6 @@ def test_the_first_signal_asks_and_the_second_does_not_wait(asked, code, cadence
         with pytest.raises(KeyboardInterrupt):
             os.kill(os.getpid(), signal.SIGTERM)
         assert shutdown.exit_code == code
+        shutdown.wait_until_told()
+    assert [event.kind for event in told] == ["stopping"] and "once more to drop" in told[0].message
     assert {number: signal.getsignal(number) for number in before} == before

@@ -1,6 +1,7 @@
 """respawn evaluate RUN."""
 
 import json
+import sys
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
@@ -59,6 +60,8 @@ def main(words: list[str]) -> int:
         limit_steps=arguments.limit_steps,
     )
     judgement = judge(folder, evaluation, which=arguments.checkpoint, device_name=arguments.device)
+    for damaged in judgement.passed_over:
+        print(f"respawn: passed over a damaged checkpoint, {damaged}", file=sys.stderr)
     summary = {"run": folder.name, **_summary(judgement), "seed_base": arguments.seed_base, "greedy": evaluation.greedy}
     if arguments.json:
         returns = [episode.episode_return for episode in judgement.episodes]
@@ -72,6 +75,7 @@ def main(words: list[str]) -> int:
 def _summary(judgement: "Judgement") -> dict[str, Any]:
     return {
         "checkpoint": judgement.checkpoint,
+        "passed_over": list(judgement.passed_over),
         "updates": judgement.updates,
         "decisions": judgement.decisions,
         "weights_sha256": judgement.weights_sha256,

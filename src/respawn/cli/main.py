@@ -5,6 +5,7 @@ import importlib
 import sys
 import traceback
 from collections.abc import Callable, Sequence
+from pathlib import Path
 
 from respawn import __version__
 from respawn.cli.pipes import forget_stdout
@@ -32,6 +33,9 @@ verbs:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; returns its exit code: 0 done, 1 failed, 2 asked for something that cannot be."""
     words = list(sys.argv[1:] if arguments is None else arguments)
+    if arguments is None and str(Path.cwd()) not in sys.path:
+        # As `python -m respawn` does: --world.imports then finds a module that lies in the current folder.
+        sys.path.insert(0, str(Path.cwd()))
     try:
         exit_code = _run(words)
         sys.stdout.flush()  # here, where a reader that is gone is no mishap

@@ -52,6 +52,7 @@ class Console:
         self._terminal = terminal
         self._throttle = EverySeconds(_REFRESH_SECONDS if self._live_wanted else every_seconds)
         self._untold = False
+        self._last_line = ""
 
     def receive(self, record: Record) -> None:
         """Show events and evaluations at once, updates when it is time."""
@@ -106,7 +107,10 @@ class Console:
             self._living().refresh()
         else:
             figures = [f"{label} {value}" for label, value in self._progress.figures() + self._progress.learning()]
-            self._print_plain("  ".join([*self._progress.headline(), *figures]))
+            line = "  ".join([*self._progress.headline(), *figures])
+            if line != self._last_line:  # an evaluation at the very end may change nothing that is shown
+                self._print_plain(line)
+            self._last_line = line
 
     def _tell(self, event: Event) -> None:
         clock = f"{datetime.now():%H:%M:%S}"

@@ -92,13 +92,17 @@ class RunConfig:
             )
 
     def _check_minibatches(self) -> None:
-        recurrent = self.model.core != "none"
-        if not isinstance(self.learner, PPOConfig) or not recurrent:
+        if not isinstance(self.learner, PPOConfig):
             return
-        if self.learner.minibatches > self.collection.num_lanes:
+        if self.model.core != "none" and self.learner.minibatches > self.collection.num_lanes:
             raise ConfigError(
                 f"with a {self.model.core} core each minibatch takes whole lanes, so learner.minibatches "
                 f"({self.learner.minibatches}) must not exceed collection.num-lanes ({self.collection.num_lanes})"
+            )
+        if self.learner.minibatches > self.collection.decisions_per_rollout:
+            raise ConfigError(
+                f"learner.minibatches ({self.learner.minibatches}) must not exceed the "
+                f"{self.collection.decisions_per_rollout} decisions of a rollout (lanes times horizon steps)"
             )
 
     @property

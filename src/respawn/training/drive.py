@@ -27,11 +27,12 @@ class Outcome:
 
 def drive(run: Run, folder: RunFolder) -> Outcome:
     """Train until a limit is reached or a signal comes, and save; raises what failed, after saving what is safe."""
-    with _status_kept(run, folder), stop_on_signals(run.cadence) as shutdown:
+    with _status_kept(run, folder), stop_on_signals(run.cadence, run.tell) as shutdown:
         save_if_due(run)  # so that the run can be resumed from its very first moment
         for _ in updates(run):
             pass
         save_if_due(run)
+        shutdown.wait_until_told()
         status: Literal["finished", "stopped"] = "finished" if shutdown.signal is None else "stopped"
         message = f"{status} at update {run.clock.updates}"
         message += f" by {shutdown.signal.name}" if shutdown.signal is not None else ""

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import torch
 
-from respawn.checkpoints.store import WEIGHTS, Found, find_best, find_newest, read_part
+from respawn.checkpoints.store import WEIGHTS, Found, find_best, find_newest, read_part, saved
 from respawn.contracts.learner import Weights
 from respawn.contracts.records import Episode
 from respawn.contracts.world import World
@@ -28,6 +28,8 @@ class Judgement:
     updates: int
     decisions: int
     weights_sha256: str
+    passed_over: tuple[str, ...]
+    """newer checkpoints that are damaged, and how"""
     metrics: Mapping[str, float]
     episodes: tuple[Episode, ...]
 
@@ -62,6 +64,7 @@ def judge(
         updates=manifest.updates,
         decisions=manifest.decisions,
         weights_sha256=manifest.weights_sha256,
+        passed_over=found.passed_over,
         metrics=summarise(episodes),
         episodes=tuple(episodes),
     )
@@ -76,7 +79,9 @@ def find_checkpoint(folder: RunFolder, config: RunConfig, which: str) -> Found:
     else:
         found = find_newest(folder.checkpoints, only=which)
     if found is None:
-        raise CheckpointError(f"run {folder.name} has no checkpoint '{which}' yet; train it first, or ask for 'newest'")
+        there = ", ".join(path.name for path in saved(folder.checkpoints))
+        what = f"no checkpoint '{which}'; there are: {there}" if there else "no checkpoint; train it first"
+        raise CheckpointError(f"run {folder.name} has {what}")
     return found
 
 

@@ -25,6 +25,7 @@ def begin(config: RunConfig, *, preset: str, runs_dir: Path, name: str | None = 
     device = resolve_device(config.device, wants_gpu=config.wants_gpu)
     config = replace(config, device=str(device), threads=resolve_threads(config.threads)).with_grown_plan()
     name = name or default_name(preset, config.seed, runs_dir)
+    first_of_all = not runs_dir.exists()
     meta = new_meta(name, preset, describe(config.world), config.seed)
     folder = create(runs_dir, name, asdict(meta), config_to_json(config))
     with folder.lock():
@@ -33,6 +34,8 @@ def begin(config: RunConfig, *, preset: str, runs_dir: Path, name: str | None = 
         except ConfigError:
             # Nothing was learned and nothing can be: leave no empty run behind.
             shutil.rmtree(folder.path)
+            if first_of_all:
+                runs_dir.rmdir()
             raise
         except Exception as error:
             # The world failed, not the one who asked for it: its logs are in the folder, and resuming tries again.

@@ -1,11 +1,12 @@
 """Signals → a clean last checkpoint."""
 
-import os
 import signal
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from threading import Thread
 from types import FrameType
 
+from respawn.contracts.records import Event
 from respawn.training.cadence import Cadence
 
 
@@ -22,6 +23,12 @@ class Shutdown:
 
     def __init__(self) -> None:
         self.signal: signal.Signals | None = None
+        self.telling: Thread | None = None
+
+    def wait_until_told(self) -> None:
+        """Wait until everybody knows that the run is to stop, if it is."""
+        if self.telling is not None:
+            self.telling.join()
 
     @property
     def exit_code(self) -> int:
@@ -30,7 +37,7 @@ class Shutdown:
 
 
 @contextmanager
-def stop_on_signals(cadence: Cadence) -> Iterator[Shutdown]:
+def stop_on_signals(cadence: Cadence, notify: Callable[[Event], None]) -> Iterator[Shutdown]:
     """While inside, the first SIGINT or SIGTERM asks the run to stop at the next update; a second one drops it."""
     shutdown = Shutdown()
 
@@ -39,10 +46,10 @@ def stop_on_signals(cadence: Cadence) -> Iterator[Shutdown]:
             raise InterruptedTwice(shutdown.exit_code)
         shutdown.signal = signal.Signals(number)
         cadence.stop_requested = True
-        # Written past Python's buffers: the signal may have come while one of them was being written to. Whoever read
-        # it may be gone by the same Ctrl-C, as `tee` is.
-        with suppress(OSError):
-            os.write(2, b"\nstopping after this update, and saving; once more to drop the update\n")
+        # Told from a thread: the signal may have come while an observer was in the middle of a record.
+        message = "stopping after this update, and saving; once more to drop the update"
+        shutdown.telling = Thread(target=notify, args=(Event("stopping", message),), daemon=True)
+        shutdown.telling.start()
 
     before = {number: signal.signal(number, ask) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
