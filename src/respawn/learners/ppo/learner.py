@@ -8,7 +8,8 @@ from respawn.contracts.learner import Weights
 from respawn.contracts.records import LearnReport, Rollout
 from respawn.contracts.saveable import StateTree
 from respawn.learners.averages import Averages
-from respawn.learners.ppo.config import PPOConfig
+from respawn.learners.config import ENTROPY_COSTS, LEARNING_RATES
+from respawn.learners.ppo.config import CLIPS, PPOConfig
 from respawn.learners.ppo.minibatches import Minibatch, one_row, shuffled, whole_batch
 from respawn.learners.soundness import require_finite
 from respawn.learners.trainee import Trainee
@@ -31,9 +32,9 @@ class PPOLearner:
         """Learning rate, price of entropy, clip."""
         config = self._config
         return (
-            KnobSpec("learning_rate", config.optimizer.learning_rate, 0.0, 1.0),
-            KnobSpec("entropy_cost", config.entropy_cost, 0.0, 100.0),
-            KnobSpec("ppo_clip", config.clip, 0.0, 10.0),
+            KnobSpec("learning_rate", config.optimizer.learning_rate, *LEARNING_RATES),
+            KnobSpec("entropy_cost", config.entropy_cost, *ENTROPY_COSTS),
+            KnobSpec("ppo_clip", config.clip, *CLIPS),
         )
 
     def learn(self, rollout: Rollout, knobs: Knobs) -> LearnReport:

@@ -8,6 +8,7 @@ from respawn.contracts.learner import Weights
 from respawn.contracts.records import LearnReport, Rollout
 from respawn.contracts.saveable import StateTree
 from respawn.learners.averages import Averages
+from respawn.learners.config import ENTROPY_COSTS, LEARNING_RATES
 from respawn.learners.soundness import require_finite
 from respawn.learners.trainee import Trainee
 from respawn.learners.vtrace.config import VTraceConfig
@@ -28,8 +29,8 @@ class VTraceLearner:
     def knobs(self) -> tuple[KnobSpec, ...]:
         """Learning rate and price of entropy."""
         return (
-            KnobSpec("learning_rate", self._config.optimizer.learning_rate, 0.0, 1.0),
-            KnobSpec("entropy_cost", self._config.entropy_cost, 0.0, 100.0),
+            KnobSpec("learning_rate", self._config.optimizer.learning_rate, *LEARNING_RATES),
+            KnobSpec("entropy_cost", self._config.entropy_cost, *ENTROPY_COSTS),
         )
 
     def learn(self, rollout: Rollout, knobs: Knobs) -> LearnReport:
