@@ -8,9 +8,18 @@ import pytest
 import torch
 
 from respawn.checkpoints import checkpointer as module
-from respawn.checkpoints.checkpointer import Checkpointer, Identity
+from respawn.checkpoints.checkpointer import Checkpointer
 from respawn.checkpoints.config import CheckpointsConfig
-from respawn.checkpoints.store import find_best, find_newest, read_part, restore, saved, verify
+from respawn.checkpoints.store import (
+    Identity,
+    check_identity,
+    find_best,
+    find_newest,
+    read_part,
+    restore,
+    saved,
+    verify,
+)
 from respawn.contracts.clock import Clock
 from respawn.errors import CheckpointError, CheckpointWriteError
 
@@ -131,9 +140,9 @@ def test_leftovers_are_cleaned_and_nothing_else(tmp_path):
 def test_checkpoints_of_something_else_are_refused(identity, tmp_path):
     save(make(tmp_path), 1)
     found = find_newest(tmp_path / "checkpoints")
-    make(tmp_path).check_identity(found)
+    check_identity(found, make(tmp_path).identity)
     with pytest.raises(CheckpointError, match=r"another world|other settings"):
-        make(tmp_path, identity).check_identity(found)
+        check_identity(found, identity)
 
 
 def test_a_part_that_is_not_there_is_named_before_anything_is_touched(tmp_path):

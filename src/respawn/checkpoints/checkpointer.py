@@ -3,7 +3,6 @@
 import os
 import shutil
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -12,18 +11,10 @@ from respawn.checkpoints.codec import encode, tensors_sha256
 from respawn.checkpoints.config import CheckpointsConfig
 from respawn.checkpoints.manifest import SCHEMA_VERSION, Manifest, file_sha256
 from respawn.checkpoints.retention import to_delete
-from respawn.checkpoints.store import WEIGHTS, Found, read_manifest, saved
+from respawn.checkpoints.store import WEIGHTS, Identity, read_manifest, saved
 from respawn.contracts.clock import Clock
 from respawn.contracts.saveable import Saveable
 from respawn.errors import CheckpointError, CheckpointWriteError
-
-
-@dataclass(frozen=True)
-class Identity:
-    """What a checkpoint must be of, to be of any use to a run."""
-
-    config_sha256: str
-    world: str
 
 
 class Checkpointer:
@@ -32,7 +23,7 @@ class Checkpointer:
     def __init__(self, folder: Path, config: CheckpointsConfig, identity: Identity) -> None:
         self._folder = folder
         self._config = config
-        self._identity = identity
+        self.identity = identity
 
     def save(self, parts: Mapping[str, Saveable], clock: Clock, metrics: Mapping[str, float]) -> Path:
         """Write all parts; either the whole checkpoint appears under its name or nothing does."""
@@ -54,8 +45,8 @@ class Checkpointer:
                 saved_at=datetime.now(UTC).isoformat(),
                 updates=clock.updates,
                 decisions=clock.decisions,
-                config_sha256=self._identity.config_sha256,
-                world=self._identity.world,
+                config_sha256=self.identity.config_sha256,
+                world=self.identity.world,
                 weights_sha256=tensors_sha256(states[WEIGHTS]),
                 metrics=dict(metrics),
                 files=files,
@@ -94,20 +85,6 @@ class Checkpointer:
                     "the new one is whole: see to the folder's permissions, then resume the run"
                 ) from error
             shutil.rmtree(doomed, ignore_errors=True)
-
-    def check_identity(self, found: Found) -> None:
-        """Raise CheckpointError if `found` is of other settings or another world than this run's."""
-        manifest, identity = found.manifest, self._identity
-        if manifest.world != identity.world:
-            raise CheckpointError(
-                f"checkpoint {found.path} is of another world: it was made in {manifest.world}, "
-                f"this run is in {identity.world}; resume the run that it belongs to"
-            )
-        if manifest.config_sha256 != identity.config_sha256:
-            raise CheckpointError(
-                f"checkpoint {found.path} was made with other settings than config.json holds now; "
-                "put the run's own config.json back, or start a new run"
-            )
 
     def set_aside(self, name: str) -> None:
         """Rename a damaged checkpoint, so that it stays as evidence and never again stands in the way."""

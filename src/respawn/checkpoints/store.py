@@ -15,6 +15,14 @@ WEIGHTS = "weights"
 
 
 @dataclass(frozen=True)
+class Identity:
+    """What a checkpoint must be of, to be of any use to a run."""
+
+    config_sha256: str
+    world: str
+
+
+@dataclass(frozen=True)
 class Found:
     """A whole checkpoint, verified, and the damaged ones that were passed over to reach it."""
 
@@ -108,6 +116,21 @@ def read_part(path: Path, manifest: Manifest, name: str) -> StateTree:
     if not files:
         raise CheckpointError(f"checkpoint {path} has no part '{name}'; it holds {sorted(manifest.files)}")
     return decode(files)
+
+
+def check_identity(found: Found, identity: Identity) -> None:
+    """Raise CheckpointError if `found` is of another world, or of other settings, than the run that wants to use it."""
+    manifest = found.manifest
+    if manifest.world != identity.world:
+        raise CheckpointError(
+            f"checkpoint {found.path} is of another world: it was made in {manifest.world}, "
+            f"this run is in {identity.world}; use the run that it belongs to"
+        )
+    if manifest.config_sha256 != identity.config_sha256:
+        raise CheckpointError(
+            f"checkpoint {found.path} was made with other settings than config.json holds now: one of the two is not "
+            "this run's; put the run's own back, or start a new run"
+        )
 
 
 def restore(found: Found, parts: Mapping[str, Saveable]) -> None:

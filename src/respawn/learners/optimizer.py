@@ -45,10 +45,10 @@ class Optimizer:
         self._adamw.step()
         return norm.detach()
 
-    @property
-    def gradient_limit(self) -> float:
-        """The norm beyond which gradients are scaled down; 0 where they never are."""
-        return self._gradient_norm
+    def was_clipped(self, norm: Tensor) -> Tensor:
+        """1 where a gradient of this norm was scaled down, else 0; a tensor, so that nothing waits for it."""
+        limit = self._gradient_norm if self._gradient_norm > 0 else math.inf
+        return (norm > limit).float()
 
     def state(self) -> StateTree:
         """AdamW's moments, by parameter name."""

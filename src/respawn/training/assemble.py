@@ -4,7 +4,8 @@ from collections.abc import Callable
 
 import torch
 
-from respawn.checkpoints.checkpointer import Checkpointer, Identity
+from respawn.checkpoints.checkpointer import Checkpointer
+from respawn.checkpoints.store import Identity
 from respawn.collection.actor import Actor
 from respawn.collection.overlap import OverlapCollector
 from respawn.collection.sync import SyncCollector
@@ -62,9 +63,7 @@ def assemble(config: RunConfig, folder: RunFolder, observers: ObserverHub, devic
             limit_seconds=None if config.minutes is None else config.minutes * 60,
         ),
         reporter=Reporter(clock, spec.frames_per_step),
-        checkpointer=Checkpointer(
-            folder.checkpoints, config.checkpoints, Identity(config_sha256(config), fingerprint(spec))
-        ),
+        checkpointer=Checkpointer(folder.checkpoints, config.checkpoints, identity_of(config, spec)),
         pending=Pending(device),
     )
 
@@ -100,6 +99,11 @@ def make_judging_world(
 def fresh_model(config: RunConfig, spec: WorldSpec, device: torch.device) -> ActorCritic:
     """The model with its first weights."""
     return build_model(spec, config.model, seed=derive_seed(config.seed, "model"), device=device)
+
+
+def identity_of(config: RunConfig, spec: WorldSpec) -> Identity:
+    """What a checkpoint must be of, to be of use to this run."""
+    return Identity(config_sha256(config), fingerprint(spec))
 
 
 def fingerprint(spec: WorldSpec) -> str:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import torch
 
-from respawn.checkpoints.store import WEIGHTS, Found, find_best, find_newest, read_part, saved
+from respawn.checkpoints.store import WEIGHTS, Found, check_identity, find_best, find_newest, read_part, saved
 from respawn.contracts.learner import Weights
 from respawn.contracts.records import Episode
 from respawn.contracts.world import World
@@ -14,7 +14,7 @@ from respawn.evaluation.config import EvaluationConfig
 from respawn.evaluation.evaluator import Evaluator, summarise
 from respawn.learners.trainee import ModelWeights
 from respawn.runs.layout import RunFolder
-from respawn.training.assemble import fingerprint, fresh_model, make_judging_world
+from respawn.training.assemble import fresh_model, identity_of, make_judging_world
 from respawn.training.config import RunConfig
 from respawn.training.device import prepare_torch, resolve_device
 from respawn.training.launch import load_config
@@ -86,12 +86,8 @@ def find_checkpoint(folder: RunFolder, config: RunConfig, which: str) -> Found:
 
 
 def _weights(config: RunConfig, found: Found, world: World, device: torch.device) -> Weights:
-    """The checkpoint's weights, known to fit the world."""
-    if found.manifest.world != fingerprint(world.spec):
-        raise CheckpointError(
-            f"checkpoint {found.path} is of another world: it was made in {found.manifest.world}, "
-            f"this run is in {fingerprint(world.spec)}; evaluate the run that it belongs to"
-        )
+    """The checkpoint's weights, known to be this run's."""
+    check_identity(found, identity_of(config, world.spec))
     part = ModelWeights(fresh_model(config, world.spec, device))
     part.restore(read_part(found.path, found.manifest, WEIGHTS))
     return Weights(version=found.manifest.updates, tensors=part.state())

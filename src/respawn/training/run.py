@@ -8,7 +8,7 @@ from time import perf_counter
 import torch
 
 from respawn.checkpoints.checkpointer import Checkpointer
-from respawn.checkpoints.store import WEIGHTS, Found, restore
+from respawn.checkpoints.store import WEIGHTS, Found, check_identity, restore
 from respawn.contracts.clock import Clock
 from respawn.contracts.collector import Collector, CollectOrder
 from respawn.contracts.learner import Learner
@@ -143,7 +143,7 @@ class Run:
 
     def restore(self, found: Found) -> None:
         """Go on from a checkpoint, all or nothing."""
-        self.checkpointer.check_identity(found)
+        check_identity(found, self.checkpointer.identity)
         restore(found, self.parts)
         self.cadence.saved(self.clock)
 

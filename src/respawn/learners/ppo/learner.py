@@ -96,7 +96,7 @@ class PPOLearner:
             if self._config.kl_limit > 0 and float(kl) > self._config.kl_limit:
                 return False
             norm = optimizer.step(knobs["learning_rate"])
-            averages.add({"gradient/norm": norm, "gradient/clipped_fraction": self._was_clipped(norm)})
+            averages.add({"gradient/norm": norm, "gradient/clipped_fraction": optimizer.was_clipped(norm)})
         return True
 
     def _accumulate(self, part: Minibatch, normaliser: Tensor, knobs: Knobs, averages: Averages) -> Tensor:
@@ -132,10 +132,6 @@ class PPOLearner:
             share,
         )
         return approximate_kl(log_probs, part.behaviour_log_probs, part.valid) * share
-
-    def _was_clipped(self, norm: Tensor) -> Tensor:
-        limit = self._trainee.optimizer.gradient_limit
-        return (norm > limit).float() if limit > 0 else torch.zeros_like(norm)
 
     def weights(self) -> Weights:
         """The weights as they are now."""

@@ -49,8 +49,7 @@ class VTraceLearner:
             valued.append((targets.values.detach(), targets.targets))
         norm = optimizer.step(knobs["learning_rate"])
         self._trainee.updates += 1
-        limit = optimizer.gradient_limit
-        averages.add({"gradient/norm": norm, "gradient/clipped_fraction": float(limit > 0 and bool(norm > limit))})
+        averages.add({"gradient/norm": norm, "gradient/clipped_fraction": optimizer.was_clipped(norm)})
         # The variance of the whole is not the mean of the parts' variances, so it has to wait for all of them.
         values, learned = (torch.cat(parts, 1) for parts in zip(*valued, strict=True))
         means = averages.means()
