@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
 ENGINE := CMakeLists.txt $(wildcard $(foreach room,nes screen pool bindings,native/$(room) native/$(room)/*.h native/$(room)/*.cpp))
-NATIVE := native/*/*.h native/*/*.cpp
+NATIVE := $(wildcard native/*/*.h native/*/*.cpp)
 
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 # Without isolation the build's tools are those of constraints.txt and stay where they are, so that only what changed is built.
