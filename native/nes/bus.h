@@ -1,0 +1,104 @@
+// The CPU's address map, and all that an access to it sets off.
+#pragma once
+
+#include "nes/console.h"
+#include "nes/idle.h"
+#include "nes/instructions.h"
+
+namespace nes {
+
+// Registers and unmapped addresses: $2000-$7FFF.
+std::uint8_t read_io(Console& console, const Machine& machine, std::uint16_t address, Cycle at, std::uint8_t open);
+// Answers for how many cycles the CPU is halted.
+Cycle write_io(Console& console, const Machine& machine, std::uint16_t address, std::uint8_t value, Cycle at);
+// The clock after as many rounds of a waiting loop as are sure to be equal to the last one, which began at `last`.
+Cycle wait_in_loop(Console& console, const Machine& machine, const IdleLoop& loop, Cycle clock, Cycle last);
+
+template <class Mapper>
+class Bus {
+  public:
+    Bus(Console& state, const Machine& surroundings)
+        : console(state), machine(surroundings), program(surroundings.cartridge->program.data()) {}
+
+    NES_INLINE std::uint8_t fetch(std::uint16_t address) {
+        if (address & 0x8000) return Mapper::read_program(console.board, program, address);
+        if (address < 0x2000) return console.ram[address & 0x7FF];
+        return read_io(console, machine, address, console.cpu.clock, static_cast<std::uint8_t>(address >> 8));
+    }
+
+    NES_INLINE std::uint8_t& low(std::uint16_t address) { return console.ram[address]; }
+
+    NES_INLINE std::uint8_t read(std::uint16_t address, Cycle at, std::uint8_t open) {
+        if (address < 0x2000) return console.ram[address & 0x7FF];
+        if (address & 0x8000) return Mapper::read_program(console.board, program, address);
+        return read_io(console, machine, address, at, open);
+    }
+
+    NES_INLINE Cycle write(std::uint16_t address, std::uint8_t value, Cycle at) {
+        if (address < 0x2000) {
+            console.ram[address & 0x7FF] = value;
+            return 0;
+        }
+        if (address & 0x8000) {
+            Mapper::write(console.board, address, value);
+            return 0;
+        }
+        return write_io(console, machine, address, value, at);
+    }
+
+    NES_INLINE bool touches_io(std::uint16_t address) const { return static_cast<std::uint16_t>(address - 0x2000) < 0x2020; }
+
+    NES_INLINE Cycle limit() const { return console.cpu.next_event; }
+
+    NES_INLINE bool leaves(const Registers& r) const {
+        if (!(r.pc & 0x8000)) return false;
+        const std::uint16_t reach = machine.code->reach[r.pc & 0x7FFF];
+        return reach != 0 && r.clock + reach <= console.cpu.next_event;
+    }
+
+    NES_INLINE void jumped_back(Registers& r) {
+        if (const IdleLoop* loop = machine.cartridge->idle.at(r.pc)) {
+            if (last_head_ == r.pc && r.clock - last_clock_ == loop->period) {
+                r.clock = wait_in_loop(console, machine, *loop, r.clock, last_clock_);
+            }
+            last_head_ = r.pc;
+            last_clock_ = r.clock;
+        }
+    }
+
+    NES_INLINE void polled_early(Cycle clock, Cycle by) {
+        early_clock_ = clock;
+        early_by_ = by;
+    }
+
+    NES_INLINE void irq_mask_changed(Registers& r, bool before, bool at_once) {
+        if (!at_once) {
+            mask_clock_ = r.clock;
+            mask_before_ = before;
+        }
+        if (console.apu.irq() && !(r.fixed & kIrqOff)) console.cpu.next_event = 0;
+    }
+
+    NES_INLINE void jam() { console.cpu.jammed = 1; }
+
+    // Puts down what the next look at interrupts needs to know of the last instruction.
+    void finish(const Registers& r) {
+        console.cpu.pack(r);
+        console.cpu.poll = r.clock - 2 - (early_clock_ == r.clock ? early_by_ : 0);
+        const bool now = r.fixed & kIrqOff;
+        console.cpu.irq_off_at_poll = mask_clock_ == r.clock ? mask_before_ : now;
+    }
+
+  private:
+    Console& console;
+    const Machine& machine;
+    const std::uint8_t* program;
+    Cycle early_clock_ = -1;
+    Cycle early_by_ = 0;
+    Cycle mask_clock_ = -1;
+    Cycle last_clock_ = -1;
+    std::uint16_t last_head_ = 0;
+    bool mask_before_ = false;
+};
+
+}  // namespace nes

@@ -1,0 +1,176 @@
+#include "nes/console.h"
+
+#include <algorithm>
+
+#include "nes/bus.h"
+#include "nes/interpreter.h"
+
+namespace nes {
+
+namespace {
+
+constexpr std::uint16_t kNmiVector = 0xFFFA;
+constexpr std::uint16_t kResetVector = 0xFFFC;
+constexpr std::uint16_t kIrqVector = 0xFFFE;
+constexpr Cycle kResetCycles = 8;
+constexpr Cycle kInterruptCycles = 7;
+constexpr Cycle kSampleCycles = 4;  // that the CPU loses to a byte of the DMC
+
+// The only mapper yet; a second one makes this a choice by cartridge.
+using Board0 = Nrom;
+
+Cycle wait_by_head(Console& console, const Machine& machine, std::uint16_t head, Cycle clock, Cycle last) {
+    return wait_in_loop(console, machine, *machine.cartridge->idle.at(head), clock, last);
+}
+
+constexpr CodeHost kHost = {read_io, write_io, wait_by_head};
+
+std::uint16_t vector_at(std::uint16_t address, const Machine& machine) {
+    const auto& program = machine.cartridge->program;
+    return static_cast<std::uint16_t>(program[address & 0x7FFF] | program[(address + 1) & 0x7FFF] << 8);
+}
+
+}  // namespace
+
+void Console::power_on(const Machine& machine) {
+    *this = Console{};
+    ppu.power_on();
+    apu.power_on();
+    cpu.s = 0xFD;
+    cpu.p = kAlways | kIrqOff;
+    cpu.pc = vector_at(kResetVector, machine);
+    cpu.clock = kResetCycles;
+    cpu.irq_off_at_poll = 1;
+    if (machine.pattern_ram) std::fill_n(machine.pattern_ram, kPatternBytes, std::uint8_t{0});
+    schedule();
+}
+
+void Console::reset(const Machine& machine) {
+    cpu.s = static_cast<std::uint8_t>(cpu.s - 3);
+    cpu.p |= kIrqOff;
+    cpu.pc = vector_at(kResetVector, machine);
+    cpu.clock += kResetCycles;
+    cpu.nmi_waiting = cpu.jammed = 0;
+    cpu.irq_off_at_poll = 1;
+    ppu.catch_up(std::min(cpu.clock * kDotsPerCycle, ppu.next_vblank), machine);
+    ppu.reset();
+    apu.reset(cpu.clock);
+    schedule();
+}
+
+void Console::run_frame(const Machine& machine) {
+    if (machine.drawing) machine.drawing->begin();
+    cpu.frame_over = 0;
+    do {
+        if (cpu.clock >= cpu.next_event) attend(machine);
+        execute(machine);
+        pass_vblank(cpu.clock * kDotsPerCycle, machine);
+    } while (!cpu.frame_over);
+}
+
+void Console::step(const Machine& machine) {
+    const Cycle before = cpu.clock;
+    cpu.frame_over = 0;
+    if (cpu.clock >= cpu.next_event) attend(machine);
+    if (cpu.clock == before) {
+        Registers r;
+        cpu.unpack(r);
+        Bus<Board0> bus(*this, machine);
+        Interpreter<Bus<Board0>>(r, bus).step();
+        bus.finish(r);
+    }
+    pass_vblank(cpu.clock * kDotsPerCycle, machine);
+}
+
+// Runs at least one instruction, then until the next event is due.
+void Console::execute(const Machine& machine) {
+    if (cpu.jammed) {
+        cpu.clock = std::max(cpu.clock + 1, cpu.next_event);
+        return;
+    }
+    if (!machine.code) {
+        Registers r;
+        cpu.unpack(r);
+        Bus<Board0> bus(*this, machine);
+        Interpreter<Bus<Board0>>(r, bus).template run<false>();
+        bus.finish(r);
+        return;
+    }
+    do {
+        const std::uint16_t reach = (cpu.pc & 0x8000) ? machine.code->reach[cpu.pc & 0x7FFF] : 0;
+        if (reach != 0 && cpu.clock + reach <= cpu.next_event) {
+            machine.code->run(*this, machine, kHost);
+        } else {
+            Registers r;
+            cpu.unpack(r);
+            Bus<Board0> bus(*this, machine);
+            Interpreter<Bus<Board0>>(r, bus).template run<true>();
+            bus.finish(r);
+        }
+    } while (cpu.clock < cpu.next_event);
+}
+
+void Console::pass_vblank(Dot at, const Machine& machine) {
+    if (at <= ppu.next_vblank) return;
+    const bool flag_set = ppu.begin_vblank(machine);
+    ++frames;
+    cpu.frame_over = 1;
+    if (flag_set && (ppu.control & kNmiOn)) {
+        cpu.nmi_waiting = 1;
+        cpu.nmi_cycle = ppu.vblank_dot / kDotsPerCycle;
+    }
+    schedule();
+}
+
+// Between two instructions: what has become due?
+void Console::attend(const Machine& machine) {
+    const bool irq_before = apu.irq();
+    apu.catch_up(cpu.clock);
+    feed_samples();
+    if (!irq_before && apu.irq()) cpu.irq_cycle = std::min(cpu.clock, cpu.next_event);
+    if (!cpu.jammed) {
+        if (cpu.nmi_waiting && cpu.nmi_cycle <= cpu.poll) {
+            cpu.nmi_waiting = 0;
+            interrupt(kNmiVector, machine);
+        } else if (apu.irq() && !cpu.irq_off_at_poll && cpu.irq_cycle <= cpu.poll) {
+            interrupt(kIrqVector, machine);
+        }
+    }
+    schedule();
+}
+
+void Console::interrupt(std::uint16_t vector, const Machine& machine) {
+    const auto push = [this](int value) {
+        ram[0x100 | cpu.s] = static_cast<std::uint8_t>(value);
+        --cpu.s;
+    };
+    push(cpu.pc >> 8);
+    push(cpu.pc & 0xFF);
+    push((cpu.p & ~kBreak) | kAlways);
+    cpu.p |= kIrqOff;
+    cpu.pc = vector_at(vector, machine);
+    cpu.clock += kInterruptCycles;
+}
+
+void Console::feed_samples() {
+    while (apu.sample_left != 0 && apu.sample_at <= cpu.clock) {
+        apu.fetched(apu.sample_at);
+        cpu.clock += kSampleCycles;
+    }
+}
+
+void Console::schedule() {
+    const Cycle vblank = ppu.next_vblank / kDotsPerCycle + 1;
+    cpu.next_event = std::min(vblank, apu.next_event());
+    const bool nmi = cpu.nmi_waiting && !cpu.jammed;
+    const bool irq = apu.irq() && !(cpu.p & kIrqOff) && !cpu.jammed;
+    if (nmi || irq || cpu.frame_over) cpu.next_event = 0;
+}
+
+std::uint8_t Console::peek(std::uint16_t address, const Machine& machine) const {
+    if (address < 0x2000) return ram[address & 0x7FF];
+    if (address & 0x8000) return Board0::read_program(board, machine.cartridge->program.data(), address);
+    return 0;
+}
+
+}  // namespace nes

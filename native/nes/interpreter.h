@@ -1,0 +1,372 @@
+// The 6502, an instruction at a time, on any bus.
+//
+// A Bus offers
+//   Byte fetch(Address)                            a byte of the program
+//   Byte& low(Address)                             zero page and stack, which are always plain memory
+//   Byte read(Address, Cycle, Byte open)           `open`: what an unmapped address would answer
+//   Cycle write(Address, Byte, Cycle)              answers the cycles the CPU is halted for afterwards
+//   bool touches_io(Address)                       whether a stray read there could be noticed
+//   Cycle limit()                                  run until the clock gets here
+//   bool leaves(const Registers&)                  stop before this instruction: faster code is there for it
+//   void jumped_back(Registers&)                   pc went to an earlier address: perhaps a waiting loop
+//   void polled_early(Cycle clock, Cycle by)       the instruction that ends now looked for interrupts earlier than usual
+//   void irq_mask_changed(Registers&, bool before, bool at_once)
+//   void jam()                                     the CPU has locked up
+#pragma once
+
+#include "nes/instructions.h"
+#include "nes/opcodes.h"
+#include "nes/registers.h"
+
+namespace nes {
+
+using Byte = std::uint8_t;
+using Address = std::uint16_t;
+
+// -- operations as types, so that one template can be specialised for each pair of operation and mode
+
+namespace operations {
+
+enum class Kind { Register, Read, Store, Modify, Branch, Control };
+
+#define NES_REGISTER(name)                                                          \
+    struct name {                                                                   \
+        static constexpr Kind kind = Kind::Register;                                \
+        NES_INLINE static void run(Registers& r) { instructions::name(r); }         \
+    };
+#define NES_READ(name)                                                              \
+    struct name {                                                                   \
+        static constexpr Kind kind = Kind::Read;                                    \
+        NES_INLINE static void run(Registers& r, Byte m) { instructions::name(r, m); } \
+    };
+#define NES_STORE(name)                                                             \
+    struct name {                                                                   \
+        static constexpr Kind kind = Kind::Store;                                   \
+        NES_INLINE static Byte run(Registers& r) { return instructions::name(r); }  \
+    };
+#define NES_MODIFY(name)                                                            \
+    struct name {                                                                   \
+        static constexpr Kind kind = Kind::Modify;                                  \
+        NES_INLINE static Byte run(Registers& r, Byte m) { return instructions::name(r, m); } \
+    };
+#define NES_BRANCH(name)                                                            \
+    struct name {                                                                   \
+        static constexpr Kind kind = Kind::Branch;                                  \
+        NES_INLINE static bool run(Registers& r) { return instructions::name(r); }  \
+    };
+#define NES_CONTROL(name)                                                           \
+    struct name {                                                                   \
+        static constexpr Kind kind = Kind::Control;                                 \
+    };
+
+// clang-format off
+NES_REGISTER(tax) NES_REGISTER(tay) NES_REGISTER(txa) NES_REGISTER(tya) NES_REGISTER(tsx) NES_REGISTER(txs)
+NES_REGISTER(inx) NES_REGISTER(iny) NES_REGISTER(dex) NES_REGISTER(dey)
+NES_REGISTER(clc) NES_REGISTER(sec) NES_REGISTER(clv) NES_REGISTER(cld) NES_REGISTER(sed)
+NES_READ(lda) NES_READ(ldx) NES_READ(ldy) NES_READ(lax) NES_READ(and_) NES_READ(ora) NES_READ(eor) NES_READ(adc)
+NES_READ(sbc) NES_READ(cmp) NES_READ(cpx) NES_READ(cpy) NES_READ(bit) NES_READ(anc) NES_READ(alr) NES_READ(arr)
+NES_READ(sbx) NES_READ(las) NES_READ(ane) NES_READ(lxa) NES_READ(nop)
+NES_STORE(sta) NES_STORE(stx) NES_STORE(sty) NES_STORE(sax)
+NES_MODIFY(asl) NES_MODIFY(lsr) NES_MODIFY(rol) NES_MODIFY(ror) NES_MODIFY(inc) NES_MODIFY(dec)
+NES_MODIFY(slo) NES_MODIFY(rla) NES_MODIFY(sre) NES_MODIFY(rra) NES_MODIFY(dcp) NES_MODIFY(isc)
+NES_BRANCH(bpl) NES_BRANCH(bmi) NES_BRANCH(bvc) NES_BRANCH(bvs)
+NES_BRANCH(bcc) NES_BRANCH(bcs) NES_BRANCH(bne) NES_BRANCH(beq)
+NES_CONTROL(brk) NES_CONTROL(rti) NES_CONTROL(rts) NES_CONTROL(jsr) NES_CONTROL(jmp)
+NES_CONTROL(php) NES_CONTROL(plp) NES_CONTROL(pha) NES_CONTROL(pla) NES_CONTROL(cli) NES_CONTROL(sei)
+NES_CONTROL(jam) NES_CONTROL(sha) NES_CONTROL(shx) NES_CONTROL(shy) NES_CONTROL(tas)
+// clang-format on
+
+#undef NES_REGISTER
+#undef NES_READ
+#undef NES_STORE
+#undef NES_MODIFY
+#undef NES_BRANCH
+#undef NES_CONTROL
+
+}  // namespace operations
+
+// -- one instruction
+
+template <class Bus>
+class Interpreter {
+  public:
+    Interpreter(Registers& registers, Bus& memory) : r(registers), bus(memory) {}
+
+    // Runs at least one instruction, then until the clock reaches the limit. With `kYielding` it also stops where
+    // the bus has faster code.
+    template <bool kYielding>
+    void run() {
+        do {
+            step();
+        } while (r.clock < bus.limit() && !(kYielding && bus.leaves(r)));
+    }
+
+    NES_INLINE void step() {
+        switch (bus.fetch(r.pc)) {
+#define NES_CASE(code, operation, mode, cycles)                 \
+    case code:                                                  \
+        execute<operations::operation, Mode::mode, cycles>();   \
+        break;
+            NES_OPCODES(NES_CASE)
+#undef NES_CASE
+        }
+    }
+
+  private:
+    Registers& r;
+    Bus& bus;
+
+    static constexpr Address word(Byte low, Byte high) { return static_cast<Address>(low | high << 8); }
+
+    Byte operand() { return bus.fetch(static_cast<Address>(r.pc + 1)); }
+    Address operand_word() { return word(operand(), bus.fetch(static_cast<Address>(r.pc + 2))); }
+
+    NES_INLINE void push(Byte value) {
+        bus.low(static_cast<Address>(0x100 | r.s)) = value;
+        --r.s;
+    }
+
+    NES_INLINE Byte pull() {
+        ++r.s;
+        return bus.low(static_cast<Address>(0x100 | r.s));
+    }
+
+    struct Place {
+        Address address;
+        Byte open;  // the last byte the instruction put on the bus
+    };
+
+    // Indexing adds to the low byte first: the CPU reads from the page it has until the carry has reached the high
+    // byte. Reads pay a cycle for that only when the page changes, writes always did.
+    template <bool kWrites>
+    NES_INLINE Place indexed(Address base, Byte index) {
+        const auto address = static_cast<Address>(base + index);
+        const auto unfinished = static_cast<Address>((base & 0xFF00) | (address & 0xFF));
+        if constexpr (!kWrites) {
+            if (address == unfinished) return {address, static_cast<Byte>(base >> 8)};
+            ++r.clock;
+        }
+        if (bus.touches_io(unfinished)) {
+            // The final access of a read or store is one cycle after this one; of a change in place, three.
+            bus.read(unfinished, r.clock - 2, static_cast<Byte>(base >> 8));
+        }
+        return {address, static_cast<Byte>(base >> 8)};
+    }
+
+    template <Mode mode, bool kWrites>
+    NES_INLINE Place locate() {
+        if constexpr (mode == Mode::Zero) {
+            return {operand(), 0};
+        } else if constexpr (mode == Mode::ZeroX) {
+            return {static_cast<Byte>(operand() + r.x), 0};
+        } else if constexpr (mode == Mode::ZeroY) {
+            return {static_cast<Byte>(operand() + r.y), 0};
+        } else if constexpr (mode == Mode::Absolute) {
+            const Address address = operand_word();
+            return {address, static_cast<Byte>(address >> 8)};
+        } else if constexpr (mode == Mode::AbsoluteX) {
+            return indexed<kWrites>(operand_word(), r.x);
+        } else if constexpr (mode == Mode::AbsoluteY) {
+            return indexed<kWrites>(operand_word(), r.y);
+        } else if constexpr (mode == Mode::IndirectX) {
+            const Byte pointer = static_cast<Byte>(operand() + r.x);
+            const Address address = word(bus.low(pointer), bus.low(static_cast<Byte>(pointer + 1)));
+            return {address, static_cast<Byte>(address >> 8)};
+        } else {
+            static_assert(mode == Mode::IndirectY);
+            const Byte pointer = operand();
+            return indexed<kWrites>(word(bus.low(pointer), bus.low(static_cast<Byte>(pointer + 1))), r.y);
+        }
+    }
+
+    static constexpr bool is_zero_page(Mode mode) {
+        return mode == Mode::Zero || mode == Mode::ZeroX || mode == Mode::ZeroY;
+    }
+
+    template <class Operation, Mode mode, int kCycles>
+    NES_INLINE void execute() {
+        using operations::Kind;
+        r.clock += kCycles;
+        constexpr int kBytes = instruction_bytes(mode);
+        if constexpr (Operation::kind == Kind::Register) {
+            Operation::run(r);
+            r.pc = static_cast<Address>(r.pc + kBytes);
+        } else if constexpr (Operation::kind == Kind::Read) {
+            Operation::run(r, load<mode>());
+            r.pc = static_cast<Address>(r.pc + kBytes);
+        } else if constexpr (Operation::kind == Kind::Store) {
+            const Place place = locate<mode, true>();
+            r.pc = static_cast<Address>(r.pc + kBytes);
+            store<mode>(place.address, Operation::run(r));
+        } else if constexpr (Operation::kind == Kind::Modify) {
+            modify<Operation, mode>();
+            r.pc = static_cast<Address>(r.pc + kBytes);
+        } else if constexpr (Operation::kind == Kind::Branch) {
+            branch(Operation::run(r));
+        } else {
+            control<Operation, mode>();
+        }
+    }
+
+    template <Mode mode>
+    NES_INLINE Byte load() {
+        if constexpr (mode == Mode::Immediate) {
+            return operand();
+        } else if constexpr (mode == Mode::Implied) {
+            return 0;  // the unofficial one-byte NOPs
+        } else {
+            const Place place = locate<mode, false>();
+            if constexpr (is_zero_page(mode)) {
+                return bus.low(place.address);
+            } else {
+                return bus.read(place.address, r.clock - 1, place.open);
+            }
+        }
+    }
+
+    template <Mode mode>
+    NES_INLINE void store(Address address, Byte value) {
+        if constexpr (is_zero_page(mode)) {
+            bus.low(address) = value;
+        } else {
+            halt(bus.write(address, value, r.clock - 1));
+        }
+    }
+
+    // Interrupts were looked for before the halt.
+    NES_INLINE void halt(Cycle stall) {
+        if (stall != 0) {
+            r.clock += stall;
+            bus.polled_early(r.clock, stall);
+        }
+    }
+
+    template <class Operation, Mode mode>
+    NES_INLINE void modify() {
+        if constexpr (mode == Mode::Accumulator) {
+            r.a = Operation::run(r, r.a);
+        } else {
+            // The stray read of indexing comes two cycles before the real one.
+            constexpr bool kIndexed = !is_zero_page(mode) && mode != Mode::Absolute && mode != Mode::IndirectX;
+            if constexpr (kIndexed) r.clock -= 2;
+            const Place place = locate<mode, true>();
+            if constexpr (kIndexed) r.clock += 2;
+            if constexpr (is_zero_page(mode)) {
+                Byte& cell = bus.low(place.address);
+                cell = Operation::run(r, cell);
+            } else {
+                const Byte before = bus.read(place.address, r.clock - 3, place.open);
+                // The 6502 writes the old value back while it works out the new one.
+                Cycle stall = 0;
+                if (bus.touches_io(place.address)) stall = bus.write(place.address, before, r.clock - 2);
+                stall += bus.write(place.address, Operation::run(r, before), r.clock - 1);
+                halt(stall);
+            }
+        }
+    }
+
+    NES_INLINE void branch(bool taken) {
+        const auto offset = static_cast<std::int8_t>(operand());
+        r.pc = static_cast<Address>(r.pc + 2);
+        if (!taken) return;
+        const auto target = static_cast<Address>(r.pc + offset);
+        ++r.clock;
+        if ((target ^ r.pc) & 0xFF00) {
+            ++r.clock;
+        } else {
+            bus.polled_early(r.clock, 1);
+        }
+        r.pc = target;
+        if (offset < 0) bus.jumped_back(r);
+    }
+
+    template <class Operation, Mode mode>
+    NES_INLINE void control() {
+        using namespace operations;
+        if constexpr (std::is_same_v<Operation, jmp>) {
+            jump<mode>();
+        } else if constexpr (std::is_same_v<Operation, jsr>) {
+            const auto back = static_cast<Address>(r.pc + 2);
+            const Byte low = operand();
+            push(static_cast<Byte>(back >> 8));
+            push(static_cast<Byte>(back));
+            // Fetched only now: a call whose own operand lies on the stack sees what it pushed.
+            r.pc = word(low, bus.fetch(back));
+        } else if constexpr (std::is_same_v<Operation, rts>) {
+            const Byte low = pull();
+            r.pc = static_cast<Address>(word(low, pull()) + 1);
+        } else if constexpr (std::is_same_v<Operation, rti>) {
+            const bool before = r.fixed & kIrqOff;
+            r.set_status(pull());
+            const Byte low = pull();
+            r.pc = word(low, pull());
+            bus.irq_mask_changed(r, before, true);
+        } else if constexpr (std::is_same_v<Operation, brk>) {
+            const auto back = static_cast<Address>(r.pc + 2);
+            push(static_cast<Byte>(back >> 8));
+            push(static_cast<Byte>(back));
+            push(r.status() | kBreak);
+            r.fixed |= kIrqOff;
+            r.pc = word(bus.fetch(0xFFFE), bus.fetch(0xFFFF));
+        } else if constexpr (std::is_same_v<Operation, jam>) {
+            bus.jam();
+        } else if constexpr (mode == Mode::Implied) {
+            r.pc = static_cast<Address>(r.pc + 1);
+            stack_or_mask<Operation>();
+        } else {
+            store_high<Operation, mode>();
+        }
+    }
+
+    template <Mode mode>
+    NES_INLINE void jump() {
+        const Address from = r.pc;
+        const Address pointer = operand_word();
+        if constexpr (mode == Mode::Absolute) {
+            r.pc = pointer;
+        } else {
+            // The pointer's high byte comes from the same page, even past its end.
+            const auto next = static_cast<Address>((pointer & 0xFF00) | ((pointer + 1) & 0xFF));
+            const Byte low = bus.read(pointer, r.clock - 2, static_cast<Byte>(pointer >> 8));
+            r.pc = word(low, bus.read(next, r.clock - 1, low));
+        }
+        if (r.pc <= from) bus.jumped_back(r);
+    }
+
+    template <class Operation>
+    NES_INLINE void stack_or_mask() {
+        using namespace operations;
+        const bool before = r.fixed & kIrqOff;
+        if constexpr (std::is_same_v<Operation, pha>) {
+            push(r.a);
+        } else if constexpr (std::is_same_v<Operation, php>) {
+            push(r.status() | kBreak);
+        } else if constexpr (std::is_same_v<Operation, pla>) {
+            instructions::lda(r, pull());
+        } else {
+            if constexpr (std::is_same_v<Operation, plp>) r.set_status(pull());
+            if constexpr (std::is_same_v<Operation, cli>) instructions::cli(r);
+            if constexpr (std::is_same_v<Operation, sei>) instructions::sei(r);
+            bus.irq_mask_changed(r, before, false);
+        }
+    }
+
+    // The unstable stores: what they write is masked with the high byte of their address plus one, and when the
+    // page changes, that value becomes the high byte of the address.
+    template <class Operation, Mode mode>
+    NES_INLINE void store_high() {
+        using namespace operations;
+        const Place place = locate<mode, true>();
+        r.pc = static_cast<Address>(r.pc + instruction_bytes(mode));
+        if constexpr (std::is_same_v<Operation, tas>) r.s = r.a & r.x;
+        Byte value = r.a & r.x;
+        if constexpr (std::is_same_v<Operation, shx>) value = r.x;
+        if constexpr (std::is_same_v<Operation, shy>) value = r.y;
+        value &= static_cast<Byte>(place.open + 1);
+        Address address = place.address;
+        if ((address >> 8) != place.open) address = static_cast<Address>((address & 0xFF) | value << 8);
+        store<Mode::Absolute>(address, value);
+    }
+};
+
+}  // namespace nes

@@ -1,0 +1,254 @@
+#include "nes/ppu.h"
+
+#include <algorithm>
+
+namespace nes {
+
+namespace {
+
+constexpr Dot kFrameDots = Dot{kLines} * kDotsPerLine;
+constexpr int kSkipDot = 339;         // of the pre-render line: rendering by now shortens an odd frame
+constexpr int kLastPixelDot = 256;    // pixel x comes out with dot x + 1
+constexpr int kCopyXDot = 257;
+constexpr int kCopyYDot = 304;        // the last of the dots 280 to 304 that copy
+constexpr Dot kVisibleDots = Dot{kVisibleLines} * kDotsPerLine;
+
+}  // namespace
+
+void Ppu::power_on() {
+    *this = Ppu{};
+    // Line 0, dot 0: as if the vblank before had been a whole frame ago.
+    vblank_dot = -((kLines - kVblankLine) * kDotsPerLine - 1);
+    odd = 0;
+    set_lengths();
+    flags = kVblank | kOverflowed;
+    cleared = 1;
+    stream_line = 0;
+}
+
+void Ppu::reset() {
+    control = mask = second_write = fine_x = read_buffer = 0;
+    t = 0;
+    foreseen = 0;
+}
+
+// -- time
+
+void Ppu::set_lengths() {
+    const Dot lost = odd && rendering() ? 1 : 0;
+    line0_dot = vblank_dot - 1 + (kLines - kVblankLine) * kDotsPerLine - lost;
+    next_vblank = vblank_dot + kFrameDots - lost;
+}
+
+Ppu::Place Ppu::place_of(Dot at) const {
+    if (at >= line0_dot) {
+        const auto since = static_cast<std::uint32_t>(at - line0_dot);
+        return {static_cast<int>(since / kDotsPerLine), static_cast<int>(since % kDotsPerLine)};
+    }
+    const Dot since = at - prerender_dot();
+    return since > 0 ? Place{-1, static_cast<int>(since)} : Place{-2, 0};
+}
+
+bool Ppu::working_at(Dot at) const {
+    return rendering() && at > prerender_dot() && at <= line0_dot + kVisibleDots;
+}
+
+void Ppu::catch_up(Dot at, const Machine& machine) {
+    if (at <= synced) return;
+    settle(at, machine);
+    if (machine.drawing) draw_to(at, machine);
+    if (rendering()) advance(at);
+    synced = at;
+}
+
+bool Ppu::begin_vblank(const Machine& machine) {
+    catch_up(next_vblank, machine);
+    const bool sets = !unset_vblank;
+    if (sets) flags |= kVblank;
+    unset_vblank = 0;
+    cleared = 0;
+    foreseen = 0;
+    stream_line = -1;
+    vblank_dot = next_vblank;
+    odd ^= 1;
+    set_lengths();
+    return sets;
+}
+
+void Ppu::before_change(Dot at, const Machine& machine) {
+    if (at > prerender_dot()) catch_up(at, machine);
+    foreseen = 0;
+}
+
+// -- the flags
+
+void Ppu::settle(Dot at, const Machine& machine) {
+    const Dot clear_dot = prerender_dot() + 1;
+    if (!cleared && at > clear_dot) {
+        flags = 0;
+        cleared = 1;
+    }
+    constexpr std::uint8_t kBoth = kSpriteZero | kOverflowed;
+    if (!cleared || !rendering() || (flags & kBoth) == kBoth || at <= line0_dot) return;
+    if (!foreseen) {
+        const Dot from = std::max(synced, line0_dot);
+        hit_dot = find_hit(from, machine);
+        overflow_dot = find_overflow(from);
+        foreseen = 1;
+    }
+    if (hit_dot < at) flags |= kSpriteZero;
+    if (overflow_dot < at) flags |= kOverflowed;
+}
+
+Dot Ppu::flags_change(Dot at, const Machine& machine) {
+    settle(at, machine);
+    const Dot clear_dot = prerender_dot() + 1;
+    if (!cleared) return flags ? clear_dot : std::min(line0_dot, next_vblank);
+    Dot change = next_vblank - 1;  // a read at the dot before already has its consequences
+    if (at <= line0_dot) return std::min(change, line0_dot);
+    if (rendering() && foreseen) {
+        if (!(flags & kSpriteZero)) change = std::min(change, hit_dot);
+        if (!(flags & kOverflowed)) change = std::min(change, overflow_dot);
+    }
+    return change;
+}
+
+// -- the address while rendering
+
+std::uint16_t Ppu::line_address(int line) const {
+    if (stream_line < 0) return with_scroll_x(step_lines(t, line), t);
+    const int further = line - stream_line;
+    if (further <= 0) return step_tiles(stream, -stream_tile);
+    return with_scroll_x(step_lines(stream, further), t);
+}
+
+void Ppu::advance(Dot at) {
+    Place from = place_of(std::max(synced, prerender_dot() + 1));
+    const Place to = place_of(std::min(at, line0_dot + kVisibleDots));
+    if (to.line < -1) return;
+    if (working_at(at)) oam_address = 0;
+    if (from.line == to.line) {
+        advance_line(from.line, from.dot, to.dot);
+        return;
+    }
+    if (from.line < to.line) {
+        advance_line(from.line, from.dot, kDotsPerLine);
+        ++from.line;
+    }
+    if (const int whole = to.line - from.line; whole > 0) {
+        v = with_scroll_x(step_lines(v, whole), t);
+        stream = v;
+        stream_line = static_cast<std::int16_t>(to.line);
+        stream_tile = 0;
+        v = step_tiles(v, 2);
+    }
+    advance_line(to.line, 0, to.dot);
+}
+
+// What dots from..to-1 of a line do to v.
+void Ppu::advance_line(int line, int from, int to) {
+    const auto passes = [from, to](int dot) { return from <= dot && dot < to; };
+    const auto tiles_until = [](int dot) { return std::clamp((dot - 1) / 8, 0, 32); };
+    if (line >= kVisibleLines || from >= to) return;
+    v = step_tiles(v, tiles_until(std::min(to, kCopyXDot)) - tiles_until(std::min(from, kCopyXDot)));
+    if (passes(kLastPixelDot)) v = step_lines(v, 1);
+    if (passes(kCopyXDot)) {
+        v = with_scroll_x(v, t);
+        if (line >= 0) {
+            stream = v;
+            stream_line = static_cast<std::int16_t>(line + 1);
+            stream_tile = 0;
+        }
+    }
+    if (line < 0 && passes(kCopyYDot)) {
+        v = static_cast<std::uint16_t>((v & kScrollX) | (t & ~kScrollX));
+        stream = v;
+        stream_line = 0;
+        stream_tile = 0;
+    }
+    if (passes(328)) v = next_tile(v);
+    if (passes(336)) v = next_tile(v);
+}
+
+// v was set while rendering, or rendering was switched on: what is fetched from here on follows from v.
+void Ppu::restart_stream(Dot at) {
+    const Place place = place_of(at);
+    if (place.line < 0 && place.dot <= kCopyYDot) {
+        stream_line = -1;
+        return;
+    }
+    stream = v;
+    if (place.dot <= kLastPixelDot && place.line >= 0) {
+        stream_line = static_cast<std::int16_t>(place.line);
+        stream_tile = static_cast<std::uint8_t>(2 + std::max(place.dot - 1, 0) / 8);
+    } else {
+        stream_line = static_cast<std::int16_t>(place.line + 1);
+        stream_tile = static_cast<std::uint8_t>((place.dot > 328) + (place.dot > 336));
+    }
+}
+
+// -- the picture
+
+void Ppu::draw_to(Dot at, const Machine& machine) const {
+    Drawing& drawing = *machine.drawing;
+    if (at <= line0_dot || drawing.line >= kVisibleLines) return;
+    const Place place = place_of(at);
+    int last_line = std::min(place.line, kVisibleLines);
+    int last_x = place.line >= kVisibleLines ? 0 : std::clamp(place.dot - 1, 0, kScreenWidth);
+    if (last_x == kScreenWidth) {
+        ++last_line;
+        last_x = 0;
+    }
+    Scene scene{};
+    scene.tiles = machine.cartridge->tiles.data();
+    if (machine.pattern_ram) {
+        decode_tiles(machine.pattern_ram, drawing.tiles);
+        scene.tiles = drawing.tiles;
+    }
+    for (int page = 0; page < 4; ++page) {
+        scene.nametables[page] = vram + vram_index(static_cast<std::uint16_t>(page * 0x400), machine.cartridge->mirroring);
+    }
+    scene.oam = oam;
+    scene.palette = palette;
+    scene.control = control;
+    scene.mask = mask;
+    scene.fine_x = fine_x;
+
+    const auto address_of = [this](int line) { return rendering() ? line_address(line) : v; };
+    const auto span = [&](int to_x) {
+        if (drawing.x >= to_x) return;
+        scene.address = address_of(drawing.line);
+        draw_span(scene, drawing.line, drawing.x, to_x, 0, *drawing.picture);
+        drawing.x = to_x;
+    };
+    if (drawing.line < last_line && drawing.x > 0) {
+        span(kScreenWidth);
+        ++drawing.line;
+        drawing.x = 0;
+    }
+    // A line whose tiles do not begin at its left edge is drawn by itself.
+    if (drawing.line < last_line && stream_line == drawing.line && stream_tile > 0 && rendering()) {
+        span(kScreenWidth);
+        ++drawing.line;
+        drawing.x = 0;
+    }
+    if (drawing.line < last_line) {
+        scene.address = address_of(drawing.line);
+        draw_lines(scene, t, drawing.line, last_line, *drawing.picture);
+        drawing.line = last_line;
+        drawing.x = 0;
+    }
+    if (drawing.line == last_line && last_x > 0) span(last_x);
+}
+
+// The two tiles ahead are fetched already when the address changes under them.
+void Ppu::draw_fetched_tiles(Dot at, const Machine& machine) const {
+    const Place place = place_of(at);
+    if (!machine.drawing || place.line < 0 || place.line >= kVisibleLines || place.dot < 1) return;
+    const int in_tile = (place.dot - 1) & 7;
+    const int tiles = 2 + (place.dot - 1) / 8 + (in_tile >= 2 ? 1 : 0);
+    const int x = std::min(tiles * 8 - fine_x, kScreenWidth);
+    if (x + 1 > place.dot) draw_to(at - place.dot + x + 1, machine);
+}
+
+}  // namespace nes
