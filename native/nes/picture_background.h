@@ -15,12 +15,12 @@ using BackgroundColours = std::uint8_t[16];
 // Tile numbers and palettes of the row as they follow each other on the screen: the page on the left, the one on its
 // right, and the left one again, since the screen may start anywhere.
 struct TileStrip {
-    const std::uint8_t* tiles;             // the 256 tiles of the pattern table, 64 bytes each
-    const std::uint8_t* colours;           // BackgroundColours
-    int start;                             // 0..511: the pixel of the first page at which the screen starts
-    alignas(64) std::uint8_t names[96];    // tile numbers
+    const std::uint8_t* tiles;              // the 256 tiles of the pattern table, 64 bytes each
+    const std::uint8_t* colours;            // BackgroundColours
+    int start;                              // 0..511: the pixel of the first page at which the screen starts
+    alignas(64) std::uint8_t names[96];     // tile numbers
     alignas(16) std::uint8_t palettes[48];  // 0..3 for every two tiles
-    std::uint8_t* lines[8];                // where each of the eight lines goes; unwanted ones go to a scratch line
+    std::uint8_t* lines[8];                 // where each of the eight lines goes; unwanted ones go to a scratch line
 
     int first_cell() const { return start >> 4; }  // a cell is two tiles that share a palette
     int offset() const { return start & 15; }      // pixels of the first cell to the left of the screen

@@ -24,9 +24,8 @@ AVX2 void draw_strip_avx2(const TileStrip& strip) {
     // Two cells at a time, one in each half of a register, each half with the four colours of its own palette.
     for (int cell = 0; cell < kStripCells; cell += 2) {
         const int next = cell + 1 < kStripCells ? cell + 1 : cell;
-        const std::uint8_t* tiles[4] = {
-            strip.tiles + 64 * names[2 * cell], strip.tiles + 64 * names[2 * cell + 1],
-            strip.tiles + 64 * names[2 * next], strip.tiles + 64 * names[2 * next + 1]};
+        const std::uint8_t* tiles[4] = {strip.tiles + 64 * names[2 * cell], strip.tiles + 64 * names[2 * cell + 1],
+                                        strip.tiles + 64 * names[2 * next], strip.tiles + 64 * names[2 * next + 1]};
         std::int32_t colours[2];
         std::memcpy(&colours[0], strip.colours + 4 * palettes[cell], 4);
         std::memcpy(&colours[1], strip.colours + 4 * palettes[next], 4);

@@ -12,8 +12,7 @@ void draw_strip_plain(const TileStrip& strip) {
         for (int half = 0; half < 2; ++half) {
             const std::uint8_t* tile = strip.tiles + 64 * names[2 * cell + half];
             for (int line = 0; line < 8; ++line) {
-                store_pixels(pixels.lines[line] + kCellPixels * cell + 8 * half,
-                             colours(load_pixels(tile + 8 * line)));
+                store_pixels(pixels.lines[line] + kCellPixels * cell + 8 * half, colours(load_pixels(tile + 8 * line)));
             }
         }
     }

@@ -52,10 +52,13 @@ constexpr std::uint16_t kHorizontalBits = 0x041F;  // of a scroll address: coars
 constexpr std::uint16_t address_below(std::uint16_t address, int lines) {
     int page = address & 0x0800;
     int y = (address >> 5 & 31) * 8 + (address >> 12 & 7);
-    const bool below_page = y >= 240;  // rows 30 and 31 are attributes shown as tiles, and wrap without turning the page
+    const bool below_page =
+        y >= 240;  // rows 30 and 31 are attributes shown as tiles, and wrap without turning the page
     y += lines;
-    if (below_page && y >= 256) y -= 256;
-    else if (below_page) return static_cast<std::uint16_t>((address & 0x0C1F) | (y >> 3) << 5 | (y & 7) << 12);
+    if (below_page && y >= 256)
+        y -= 256;
+    else if (below_page)
+        return static_cast<std::uint16_t>((address & 0x0C1F) | (y >> 3) << 5 | (y & 7) << 12);
     if (y >= 240) {
         y -= 240;
         page ^= 0x0800;

@@ -28,7 +28,7 @@ int sprite_height(const Scene& scene) { return scene.control & control_bit::kTal
 
 // The 64 or 128 bytes of its one or two tiles, which follow each other.
 const std::uint8_t* sprite_pixels(const Scene& scene, const Sprite& sprite) {
-    const int tile = scene.control & control_bit::kTallSprites ? (sprite.tile & 1) * 256 + (sprite.tile & 0xFE)
+    const int tile = scene.control & control_bit::kTallSprites   ? (sprite.tile & 1) * 256 + (sprite.tile & 0xFE)
                      : scene.control & control_bit::kSpriteTable ? sprite.tile + 256
                                                                  : sprite.tile;
     return scene.tiles[tile].data();
@@ -74,8 +74,8 @@ class LineLimit {
 
 // The bytes of a row of a sprite that has the background in front. The sprite still covers those of lower priority:
 // where the background hides it, the background shows.
-std::uint64_t behind_background(const Scene& scene, std::uint16_t address, const SpriteRow& row,
-                                const Colours& colours, int palette) {
+std::uint64_t behind_background(const Scene& scene, std::uint16_t address, const SpriteRow& row, const Colours& colours,
+                                int palette) {
     std::uint8_t pixels[8];
     store_pixels(pixels, row.pixels);
     std::uint8_t shown[8];
