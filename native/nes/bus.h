@@ -17,49 +17,49 @@ Cycle wait_in_loop(Console& console, const Machine& machine, const IdleLoop& loo
 template <class Mapper>
 class Bus {
   public:
-    Bus(Console& state, const Machine& surroundings)
-        : console(state), machine(surroundings), program(surroundings.cartridge->program.data()) {}
+    NES_INLINE Bus(Console& state, const Machine& surroundings)
+        : console_(&state), machine_(&surroundings), program_(surroundings.cartridge->program.data()) {}
 
     NES_INLINE std::uint8_t fetch(std::uint16_t address) {
-        if (address & 0x8000) return Mapper::read_program(console.board, program, address);
-        if (address < 0x2000) return console.ram[address & 0x7FF];
-        return read_io(console, machine, address, console.cpu.clock, static_cast<std::uint8_t>(address >> 8));
+        if (address & 0x8000) return Mapper::read_program(console_->board, program_, address);
+        if (address < 0x2000) return console_->ram[address & 0x7FF];
+        return read_io(*console_, *machine_, address, console_->cpu.clock, static_cast<std::uint8_t>(address >> 8));
     }
 
-    NES_INLINE std::uint8_t& low(std::uint16_t address) { return console.ram[address]; }
+    NES_INLINE std::uint8_t& low(std::uint16_t address) { return console_->ram[address]; }
 
     NES_INLINE std::uint8_t read(std::uint16_t address, Cycle at, std::uint8_t open) {
-        if (address < 0x2000) return console.ram[address & 0x7FF];
-        if (address & 0x8000) return Mapper::read_program(console.board, program, address);
-        return read_io(console, machine, address, at, open);
+        if (address < 0x2000) return console_->ram[address & 0x7FF];
+        if (address & 0x8000) return Mapper::read_program(console_->board, program_, address);
+        return read_io(*console_, *machine_, address, at, open);
     }
 
     NES_INLINE Cycle write(std::uint16_t address, std::uint8_t value, Cycle at) {
         if (address < 0x2000) {
-            console.ram[address & 0x7FF] = value;
+            console_->ram[address & 0x7FF] = value;
             return 0;
         }
         if (address & 0x8000) {
-            Mapper::write(console.board, address, value);
+            Mapper::write(console_->board, address, value);
             return 0;
         }
-        return write_io(console, machine, address, value, at);
+        return write_io(*console_, *machine_, address, value, at);
     }
 
     NES_INLINE bool touches_io(std::uint16_t address) const { return static_cast<std::uint16_t>(address - 0x2000) < 0x2020; }
 
-    NES_INLINE Cycle limit() const { return console.cpu.next_event; }
+    NES_INLINE Cycle limit() const { return console_->cpu.next_event; }
 
     NES_INLINE bool leaves(const Registers& r) const {
         if (!(r.pc & 0x8000)) return false;
-        const std::uint16_t reach = machine.code->reach[r.pc & 0x7FFF];
-        return reach != 0 && r.clock + reach <= console.cpu.next_event;
+        const std::uint16_t reach = machine_->code->reach[r.pc & 0x7FFF];
+        return reach != 0 && r.clock + reach <= console_->cpu.next_event;
     }
 
     NES_INLINE void jumped_back(Registers& r) {
-        if (const IdleLoop* loop = machine.cartridge->idle.at(r.pc)) {
+        if (const IdleLoop* loop = machine_->cartridge->idle.at(r.pc)) {
             if (last_head_ == r.pc && r.clock - last_clock_ == loop->period) {
-                r.clock = wait_in_loop(console, machine, *loop, r.clock, last_clock_);
+                r.clock = wait_in_loop(*console_, *machine_, *loop, r.clock, last_clock_);
             }
             last_head_ = r.pc;
             last_clock_ = r.clock;
@@ -76,23 +76,23 @@ class Bus {
             mask_clock_ = r.clock;
             mask_before_ = before;
         }
-        if (console.apu.irq() && !(r.fixed & kIrqOff)) console.cpu.next_event = 0;
+        if (console_->apu.irq() && !(r.fixed & kIrqOff)) console_->cpu.next_event = 0;
     }
 
-    NES_INLINE void jam() { console.cpu.jammed = 1; }
+    NES_INLINE void jam() { console_->cpu.jammed = 1; }
 
     // Puts down what the next look at interrupts needs to know of the last instruction.
-    void finish(const Registers& r) {
-        console.cpu.pack(r);
-        console.cpu.poll = r.clock - 2 - (early_clock_ == r.clock ? early_by_ : 0);
+    NES_INLINE void finish(const Registers& r) {
+        console_->cpu.pack(r);
+        console_->cpu.poll = r.clock - 2 - (early_clock_ == r.clock ? early_by_ : 0);
         const bool now = r.fixed & kIrqOff;
-        console.cpu.irq_off_at_poll = mask_clock_ == r.clock ? mask_before_ : now;
+        console_->cpu.irq_off_at_poll = mask_clock_ == r.clock ? mask_before_ : now;
     }
 
   private:
-    Console& console;
-    const Machine& machine;
-    const std::uint8_t* program;
+    Console* console_;
+    const Machine* machine_;
+    const std::uint8_t* program_;
     Cycle early_clock_ = -1;
     Cycle early_by_ = 0;
     Cycle mask_clock_ = -1;

@@ -92,7 +92,7 @@ void Console::execute(const Machine& machine) {
         Registers r;
         cpu.unpack(r);
         Bus<Board0> bus(*this, machine);
-        Interpreter<Bus<Board0>>(r, bus).template run<false>();
+        interpret(r, bus);
         bus.finish(r);
         return;
     }
@@ -104,7 +104,7 @@ void Console::execute(const Machine& machine) {
             Registers r;
             cpu.unpack(r);
             Bus<Board0> bus(*this, machine);
-            Interpreter<Bus<Board0>>(r, bus).template run<true>();
+            Interpreter<Bus<Board0>>(r, bus).run_until_code();
             bus.finish(r);
         }
     } while (cpu.clock < cpu.next_event);

@@ -28,11 +28,11 @@ struct Cpu {
     std::uint8_t frame_over;  // vblank has begun: stop at the next instruction boundary
     std::uint8_t unused[5];
 
-    void unpack(Registers& r) const {
+    [[gnu::always_inline]] void unpack(Registers& r) const {
         r.a = a, r.x = x, r.y = y, r.s = s, r.pc = pc, r.clock = clock;
         r.set_status(p);
     }
-    void pack(const Registers& r) {
+    [[gnu::always_inline]] void pack(const Registers& r) {
         a = r.a, x = r.x, y = r.y, s = r.s, pc = r.pc, clock = r.clock;
         p = r.status();
     }

@@ -90,15 +90,13 @@ NES_CONTROL(jam) NES_CONTROL(sha) NES_CONTROL(shx) NES_CONTROL(shy) NES_CONTROL(
 template <class Bus>
 class Interpreter {
   public:
-    Interpreter(Registers& registers, Bus& memory) : r(registers), bus(memory) {}
+    NES_INLINE Interpreter(Registers& registers, Bus& memory) : r(registers), bus(memory) {}
 
-    // Runs at least one instruction, then until the clock reaches the limit. With `kYielding` it also stops where
-    // the bus has faster code.
-    template <bool kYielding>
-    void run() {
+    // Runs at least one instruction, then until the clock reaches the limit or the bus has faster code.
+    NES_INLINE void run_until_code() {
         do {
             step();
-        } while (r.clock < bus.limit() && !(kYielding && bus.leaves(r)));
+        } while (r.clock < bus.limit() && !bus.leaves(r));
     }
 
     NES_INLINE void step() {
@@ -112,14 +110,39 @@ class Interpreter {
         }
     }
 
+    template <class Operation, Mode mode, int kCycles>
+    NES_INLINE void execute() {
+        using operations::Kind;
+        r.clock += kCycles;
+        constexpr int kBytes = instruction_bytes(mode);
+        if constexpr (Operation::kind == Kind::Register) {
+            Operation::run(r);
+            r.pc = static_cast<Address>(r.pc + kBytes);
+        } else if constexpr (Operation::kind == Kind::Read) {
+            Operation::run(r, load<mode>());
+            r.pc = static_cast<Address>(r.pc + kBytes);
+        } else if constexpr (Operation::kind == Kind::Store) {
+            const Place place = locate<mode, true>();
+            r.pc = static_cast<Address>(r.pc + kBytes);
+            store<mode>(place.address, Operation::run(r));
+        } else if constexpr (Operation::kind == Kind::Modify) {
+            modify<Operation, mode>();
+            r.pc = static_cast<Address>(r.pc + kBytes);
+        } else if constexpr (Operation::kind == Kind::Branch) {
+            branch(Operation::run(r));
+        } else {
+            control<Operation, mode>();
+        }
+    }
+
   private:
     Registers& r;
     Bus& bus;
 
     static constexpr Address word(Byte low, Byte high) { return static_cast<Address>(low | high << 8); }
 
-    Byte operand() { return bus.fetch(static_cast<Address>(r.pc + 1)); }
-    Address operand_word() { return word(operand(), bus.fetch(static_cast<Address>(r.pc + 2))); }
+    NES_INLINE Byte operand() { return bus.fetch(static_cast<Address>(r.pc + 1)); }
+    NES_INLINE Address operand_word() { return word(operand(), bus.fetch(static_cast<Address>(r.pc + 2))); }
 
     NES_INLINE void push(Byte value) {
         bus.low(static_cast<Address>(0x100 | r.s)) = value;
@@ -181,31 +204,6 @@ class Interpreter {
 
     static constexpr bool is_zero_page(Mode mode) {
         return mode == Mode::Zero || mode == Mode::ZeroX || mode == Mode::ZeroY;
-    }
-
-    template <class Operation, Mode mode, int kCycles>
-    NES_INLINE void execute() {
-        using operations::Kind;
-        r.clock += kCycles;
-        constexpr int kBytes = instruction_bytes(mode);
-        if constexpr (Operation::kind == Kind::Register) {
-            Operation::run(r);
-            r.pc = static_cast<Address>(r.pc + kBytes);
-        } else if constexpr (Operation::kind == Kind::Read) {
-            Operation::run(r, load<mode>());
-            r.pc = static_cast<Address>(r.pc + kBytes);
-        } else if constexpr (Operation::kind == Kind::Store) {
-            const Place place = locate<mode, true>();
-            r.pc = static_cast<Address>(r.pc + kBytes);
-            store<mode>(place.address, Operation::run(r));
-        } else if constexpr (Operation::kind == Kind::Modify) {
-            modify<Operation, mode>();
-            r.pc = static_cast<Address>(r.pc + kBytes);
-        } else if constexpr (Operation::kind == Kind::Branch) {
-            branch(Operation::run(r));
-        } else {
-            control<Operation, mode>();
-        }
     }
 
     template <Mode mode>
@@ -368,5 +366,32 @@ class Interpreter {
         store<Mode::Absolute>(address, value);
     }
 };
+
+// Runs at least one instruction, then until the clock reaches the bus's limit.
+//
+// Each instruction jumps to the next by itself, so that the processor predicts the jump by the instruction it comes from;
+// registers and bus are copied so that they live in the processor's own registers meanwhile.
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wpedantic"
+template <class Bus>
+void interpret(Registers& registers, Bus& memory) {
+    Registers r = registers;
+    Bus bus = memory;
+    Interpreter<Bus> cpu(r, bus);
+#define NES_LABEL(code, operation, mode, cycles) &&label_##code,
+    static const void* const kLabels[256] = {NES_OPCODES(NES_LABEL)};
+#undef NES_LABEL
+    goto* kLabels[bus.fetch(r.pc)];
+#define NES_THREAD(code, operation, mode, cycles)                              \
+    label_##code : cpu.template execute<operations::operation, Mode::mode, cycles>(); \
+    if (r.clock >= bus.limit()) goto done;                                     \
+    goto* kLabels[bus.fetch(r.pc)];
+    NES_OPCODES(NES_THREAD)
+#undef NES_THREAD
+done:
+    registers = r;
+    memory = bus;
+}
+#pragma GCC diagnostic pop
 
 }  // namespace nes
