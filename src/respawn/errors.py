@@ -55,3 +55,15 @@ class WorkerError(WorldError):
 
 class ObserverError(RespawnError):
     """An observer failed; the training it watched did not."""
+
+
+class RomError(RespawnError):
+    """There is no ROM, or it is not the one that is needed, or not one at all."""
+
+    exit_code = 2
+
+
+class MovieError(RespawnError):
+    """A controller movie cannot be read, or asks for what the console does not have."""
+
+    exit_code = 2

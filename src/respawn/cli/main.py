@@ -16,6 +16,7 @@ VERBS = {
     "resume": "go on with a run, exactly where it was left",
     "evaluate": "play episodes with a run's policy and sum them up",
     "runs": "list, show and compare runs",
+    "movie": "play a controller movie on the console and say where it got to",
     "bench": "measure how fast things go here",
     "doctor": "say what this machine has, and what is wrong with it",
 }
