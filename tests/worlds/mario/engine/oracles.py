@@ -8,13 +8,15 @@ from numpy.typing import NDArray
 
 _REVERSED = [int(f"{byte:08b}"[::-1], 2) for byte in range(256)]
 
+_LEAST_CHANGES = 8  # bytes of the saved state: a step that does nothing changes one or two, a frame at least twenty
+
 
 class CynesConsole:
     """One cynes console on an iNES image.
 
     What one has to know of cynes 0.1.2:
     - One flag is not initialised: in some processes the first `step()` returns at once, without running, and
-      everything seems a frame late. Here that step is noticed (nothing but that flag changed in the saved state) and
+      everything seems a frame late. Here that step is noticed (next to nothing changed in the saved state) and
       repeated, so that frame 1 is always the one from power-on to the first vblank.
     - RAM at power-on is not the same in every process, so programs clear what they use.
     - Its button bits are reversed; here bit 0 is A, 1 B, 2 Select, 3 Start, 4 Up, 5 Down, 6 Left, 7 Right.
@@ -38,7 +40,7 @@ class CynesConsole:
             return
         before = self.nes.save().copy()
         self._picture = self.nes.step()
-        if np.count_nonzero(before != self.nes.save()) <= 1:
+        if np.count_nonzero(before != self.nes.save()) < _LEAST_CHANGES:
             self._picture = self.nes.step()
         self._ran = True
 

@@ -311,9 +311,9 @@ end:
 )
 
 
-def _while_drawing(name: str, says: str, access: str, frames: int = 40) -> Program:
+def _while_drawing(name: str, says: str, access: str, frames: int = 40, before: str = "") -> Program:
     """One access each frame, 29,781 + 40 cycles apart, so that it wanders over lines and dots while drawing."""
-    body = f"""
+    body = f"""{before}
     lda #$1E
     sta $2001
     jmp loop
@@ -348,6 +348,15 @@ OAM_READ_WHILE_DRAWING = _while_drawing(
     "Reading $2004 at many dots while drawing.",
     "    lda $2004",
     70,
+    before="""
+    ldx #0
+    stx $2003
+ramp:
+    txa
+    and #$7F
+    sta $2004
+    inx
+    bne ramp""",
 )
 
 OAM_PORT = Program(

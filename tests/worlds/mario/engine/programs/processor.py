@@ -1,0 +1,469 @@
+"""The processor as a whole: flags on the stack, the codes nobody documented, self-modified code, stray bus accesses."""
+
+from programs import PROLOGUE, Program
+from programs.interrupts import SWEEP, drift, start_cycle
+
+FLAGS = Program(
+    "flags_on_the_stack",
+    "PHP and BRK push B and bit 5 set, interrupts push B clear; PLP and RTI ignore both; D has no effect on sums.",
+    f"""{PROLOGUE}
+    lda #$FF
+    pha
+    plp
+    php
+    pla
+    sta $300
+    lda #$00
+    pha
+    plp
+    php
+    pla
+    sta $301
+    ldx #1
+    brk
+    .byte 0       ; skipped
+    stx $302
+    lda #4
+    pha
+    plp           ; Z and I as they are pushed
+    sed
+    clc
+    lda #$19
+    adc #$28
+    sta $303
+    sec
+    lda #$50
+    sbc #$19
+    sta $304
+    php
+    pla
+    sta $305
+    cld
+    bit $2002
+    lda #$80
+    sta $2000
+wait:
+    lda $310
+    beq wait
+    lda #0
+    sta $2000
+end:
+    jmp end
+irq:
+    pla
+    pha
+    sta $306
+    php
+    pla
+    sta $307      ; I is set inside
+    inx
+    rti
+nmi:
+    pla
+    pha
+    sta $308
+    lda #1
+    sta $310
+    rti
+""",
+    4,
+    {0x300: b"\xff\x30\x02\x41\x37\x3d\x30\x34"},
+)
+
+STACK = Program(
+    "stack_wrap",
+    "The stack wraps within its page, JSR pushes the address of its last byte, JMP (xxFF) reads its high byte wrongly.",
+    f"""{PROLOGUE}
+    ldx #0
+    txs
+    lda #$5A
+    pha
+    tsx
+    stx $300      ; $FF
+    pla
+    ldx #1
+    txs
+    jsr sub
+    ldx #$FF
+    txs
+    lda #<good
+    sta $02FF
+    lda #>good
+    sta $0200
+    lda #>bad
+    sta $0300
+    jmp ($02FF)
+bad:
+    lda #$EE
+    sta $303
+good:
+    lda #$60
+    sta $304
+    sta $00
+    lda #$AD      ; a pointer that wraps in the zero page
+    sta $00
+    lda #$12
+    sta $FF
+    ldy #0
+    lda #$77
+    sta $0512
+    lda #$05
+    sta $00
+    lda ($FF),y
+    sta $305
+    ldx #1
+    lda ($FE,x)
+    sta $306
+    ldx #$10
+    lda #$99
+    sta $08
+    lda $F8,x     ; wraps to $08
+    sta $307
+end:
+    jmp end
+    .page
+    nop
+sub:
+    lda $0101
+    sta $301
+    lda $0100
+    sta $302
+    rts
+""",
+    3,
+    {0x301: bytes((0x80,)), 0x304: b"\x60\x77\x77\x99"},
+)
+
+SELF_MODIFIED = Program(
+    "self_modified",
+    "Code in RAM that rewrites its own operands and opcodes while it runs, and a routine built and called each frame.",
+    f"""{PROLOGUE}
+    ldx #0
+copy:
+    lda routine,x
+    sta $600,x
+    inx
+    cpx #routine_end-routine
+    bne copy
+    bit $2002
+    lda #$80
+    sta $2000
+idle:
+    jmp idle
+nmi:
+    inc $10
+    jsr $600
+    lda $10
+    sta $601      ; the operand of the first instruction
+    and #1
+    beq even
+    lda #$E8      ; INX
+    bne put
+even:
+    lda #$CA      ; DEX
+put:
+    sta $600+change-routine
+    rti
+routine:
+    lda #0
+    inc $600+target-routine+1
+target:
+    adc #0        ; its operand grows just before it runs
+    sta $300
+    ldx $301
+change:
+    nop
+    stx $301
+    dec $600+last-routine-1
+    lda #$20
+last:
+    sta $302
+    rts
+routine_end:
+""",
+    12,
+)
+
+
+def _unofficial() -> str:
+    """Each stable unofficial code once per addressing mode, with its registers, flags and memory kept."""
+    keep = """
+    php
+    sta $20
+    stx $21
+    sty $22
+    pla
+    ldy $10
+    sta $300,y
+    lda $20
+    sta $400,y
+    lda $21
+    sta $500,y
+    lda $80
+    sta $600,y
+    lda $85
+    sta $700,y
+    inc $10
+"""
+    setup = """
+    lda #$80
+    sta $30
+    sta $36
+    lda #$00
+    sta $31
+    sta $37
+    lda #{memory}
+    sta $80
+    eor #$FF
+    sta $85
+    lda #{x_and}
+    cmp #{compare}
+    ldx #5
+    ldy #5
+    lda #{a}
+"""
+    lines = []
+    names = ("slo", "rla", "sre", "rra", "dcp", "isc", "sax", "lax")
+    for number, name in enumerate(names):
+        modes = ["$80", "$0080"] + (["$7B,y", "($2B,x)"] if name in ("sax", "lax") else ["$7B,x", "abs $7B,x", "abs $7B,y", "($2B,x)", "($30),y"])
+        if name == "lax":
+            modes += ["abs $7B,y", "($30),y"]
+        for i, mode in enumerate(modes):
+            mode = mode.replace("$0080", "abs $80")
+            values = {
+                "memory": (number * 57 + i * 91 + 0x4B) & 0xFF,
+                "x_and": (i * 33 + number) & 0xFF,
+                "compare": (number * 77) & 0xFF,
+                "a": (number * 29 + i * 67 + 0x93) & 0xFF,
+            }
+            lines.append(setup.format(**values) + f"    {name} {mode}\n" + keep)
+    for number, name in enumerate(("anc", "alr", "arr", "axs", "arr", "arr")):
+        values = {"memory": number, "x_and": number * 45, "compare": number * 40, "a": (0xC5 + number * 50) & 0xFF}
+        lines.append(setup.format(**values) + f"    {name} #{(0x6D + number * 83) & 0xFF}\n" + keep)
+    for code in ("$1A", "$3A", "$5A", "$7A", "$DA", "$FA", "$80, 1", "$82, 2", "$89, 3", "$C2, 4", "$E2, 5", "$04, 6", "$14, 7",
+                 "$34, 7", "$0C, 8, 2", "$1C, 9, 2", "$FC, 9, 2", "$EB, $35", "$2B, $9C"):
+        values = {"memory": 1, "x_and": 3, "compare": 2, "a": 0x71}
+        lines.append(setup.format(**values) + f"    op {code}\n" + keep)
+    return "".join(lines)
+
+
+UNOFFICIAL = Program(
+    "unofficial",
+    "The stable unofficial codes in each addressing mode: registers, flags and memory.",
+    f"{PROLOGUE}\n{_unofficial()}\nend:\n    jmp end\n",
+    3,
+)
+
+STRAY_ACCESSES = Program(
+    "stray_accesses",
+    "Indexing across a page reads the wrong address first, stores do so always, INC writes twice: seen at $2007.",
+    f"""{PROLOGUE}
+    lda $2002
+    lda #$20
+    sta $2006
+    lda #0
+    sta $2006
+    ldx #0
+fill:
+    txa
+    sta $2007
+    inx
+    bne fill
+    jsr home
+    ldx #$FF
+    lda $1F08,x   ; $2007, no stray read: the first try is $1F07
+    jsr where
+    jsr home
+    ldx #$10
+    lda $1FF7,x   ; $2007: the first try is $1F07
+    jsr where
+    jsr home
+    ldx #0
+    lda $2007,x   ; no crossing: one read
+    jsr where
+    jsr home
+    ldx #0
+    sta $2007,x   ; a read, then the write
+    jsr where
+    jsr home
+    ldx #$F0
+    lda $2117,x   ; crosses from $2107 (which is $2007 again) to $2207: two reads
+    jsr where
+    jsr home
+    inc $2007     ; a read, two writes
+    jsr where
+    jsr home
+    lda #$17
+    sta $40
+    lda #$21
+    sta $41
+    ldy #$F0
+    lda ($40),y   ; two reads
+    jsr where
+    jsr home
+    sta ($40),y
+    jsr where
+end:
+    jmp end
+home:             ; address $2040, buffer filled from $203F
+    lda #$20
+    sta $2006
+    lda #$3F
+    sta $2006
+    bit $2007
+    rts
+where:            ; keeps what was read, and which byte comes next
+    ldy $10
+    sta $300,y
+    lda $2007
+    sta $310,y
+    lda $2007
+    sta $320,y
+    inc $10
+    rts
+""",
+    3,
+)
+
+JAM = Program(
+    "jam",
+    "A code that jams the processor stops everything: no interrupt is taken any more, frames go by.",
+    f"""{PROLOGUE}
+    bit $2002
+    lda #$80
+    sta $2000
+wait:
+    lda $10
+    cmp #2
+    bne wait
+    lda #1
+    sta $300
+    jam
+    lda #2
+    sta $300
+end:
+    jmp end
+nmi:
+    inc $10
+    rti
+""",
+    8,
+    {0x10: b"\x02", 0x300: b"\x01"},
+)
+
+RESET = Program(
+    "reset_button",
+    "Reset keeps RAM, takes three from the stack pointer, sets I, and goes through the vector again.",
+    """
+reset:
+    php
+    pla
+    sta $12
+    tsx
+    stx $11
+    lda $2F0
+    cmp #$A5
+    beq warm
+    lda $2F1
+    cmp #$5A
+    beq warm
+    ldx #0
+    txa
+clear:
+    sta $00,x
+    sta $100,x
+    sta $200,x
+    sta $300,x
+    sta $400,x
+    sta $500,x
+    sta $600,x
+    sta $700,x
+    inx
+    bne clear
+    lda #$A5
+    sta $2F0
+    lda #$5A
+    sta $2F1
+    ldx #$80
+    txs
+    cli
+    lda #$40
+    sta $4017     ; no interrupt from the frame counter
+idle:
+    inc $304
+    jmp idle
+warm:
+    inc $300
+    lda $11
+    sta $301
+    lda $12
+    sta $302
+again:
+    inc $303
+    bit $2002
+    bpl again
+    inc $310
+    jmp again
+""",
+    8,
+    {0x300: b"\x01\x7d"},
+    resets=(5,),
+)
+
+# Where BRK's own handler did not run, the loop waits as long as it would have taken: 11 cycles, and 7 for the NMI.
+BRK_AND_NMI = Program(
+    "brk_and_nmi",
+    "NMI arrives around a BRK at every alignment: which vector is taken, what is pushed, where it returns to.",
+    drift(
+        start_cycle(-70),
+        """
+    .spent 69
+    nop
+    nop
+    nop
+    nop
+    nop
+    brk
+    .byte 0
+    nop
+    nop
+    nop
+    nop
+    .rest 200
+    lda $12
+    bne ran
+    .delay 19
+ran:
+    ldx $11
+    sta $380,x
+    inc $11
+    lda #0
+    sta $12
+""",
+        0,
+        nmi=True,
+    )
+    + """
+irq:
+    inc $12
+    rti
+nmi:
+    sta $20
+    stx $21
+    tsx
+    lda $102,x
+    ldx $10
+    sta $300,x
+    tsx
+    lda $101,x
+    ldx $10
+    sta $340,x
+    inc $10
+    lda $20
+    ldx $21
+    rti
+""",
+    SWEEP,
+)
+
+PROGRAMS = [FLAGS, STACK, SELF_MODIFIED, UNOFFICIAL, STRAY_ACCESSES, JAM, RESET, BRK_AND_NMI]
