@@ -14,6 +14,10 @@ Cycle copy_sprites(Console& console, const Machine& machine, std::uint8_t page, 
     ppu.before_dma(dot_at(at), machine);
     const auto from = static_cast<std::uint16_t>(page << 8);
     const Cycle halted = kDmaCycles + ((at + 1) & 1);
+    if (from < 0x2000 && ppu.oam_address == 0) {
+        std::memcpy(ppu.oam, console.ram + (from & 0x7FF), sizeof ppu.oam);
+        return halted;
+    }
     for (int index = 0; index < 256; ++index) {
         const auto address = static_cast<std::uint16_t>(from + index);
         std::uint8_t value;

@@ -1,5 +1,6 @@
 // When the two sprite flags will be set, worked out instead of drawn.
 #include <bit>
+#include <cstring>
 
 #include "nes/ppu.h"
 
@@ -71,28 +72,44 @@ Dot Ppu::find_hit(Dot from, const Machine& machine) const {
     return kNever;
 }
 
+namespace {
+
+// Whether any line has eight sprites or more. The fullest line is one at which some sprite begins, and the sprites on it
+// are those that begin there or on one of the lines before: eight counters, added up by one multiplication.
+bool any_full_line(const std::uint8_t* oam, int height) {
+    std::uint8_t beginning[16 + 256] = {};  // by line, after sixteen that do not exist
+    std::uint8_t tops[64];
+    int count = 0;
+    for (int sprite = 0; sprite < 64; ++sprite) {
+        const std::uint8_t top = oam[sprite * 4];
+        if (top >= kVisibleLines) continue;
+        tops[count++] = top;
+        ++beginning[16 + top];
+    }
+    if (count < kSpritesALine) return false;
+    const auto eight_lines_to = [&beginning](int line) {
+        std::uint64_t counts;
+        std::memcpy(&counts, beginning + 16 + line - 7, sizeof counts);
+        return counts * 0x0101010101010101U >> 56;
+    };
+    for (int index = 0; index < count; ++index) {
+        std::uint64_t together = eight_lines_to(tops[index]);
+        if (height == 16) together += eight_lines_to(tops[index] - 8);
+        if (together >= kSpritesALine) return true;
+    }
+    return false;
+}
+
+}  // namespace
+
 // The first dot at which the search for a line's sprites believes to have found a ninth. After the eighth the chip
 // looks at the wrong bytes: it moves on one byte too many with each sprite.
 Dot Ppu::find_overflow(Dot from) const {
-    if (flags & kOverflowed) return kNever;
     const int height = (control & kTallSprites) ? 16 : 8;
-    int on_screen = 0;
-    std::int8_t change[kVisibleLines + 17] = {};
-    for (int sprite = 0; sprite < 64; ++sprite) {
-        const int y = oam[sprite * 4];
-        if (y >= kVisibleLines) continue;
-        ++on_screen;
-        ++change[y];
-        --change[y + height];
-    }
-    if (on_screen < kSpritesALine) return kNever;
-
+    if ((flags & kOverflowed) || !any_full_line(oam, height)) return kNever;
     const auto in_range = [height](int line, int y) { return line >= y && line < y + height; };
     const Place begin = place_of(from);
-    int count = 0;
-    for (int line = 0; line < kVisibleLines; ++line) {
-        count += change[line];
-        if (count < kSpritesALine || line < begin.line) continue;
+    for (int line = begin.line; line < kVisibleLines; ++line) {
         int dot = kEvaluationDot;
         int sprite = 0;
         for (int found = 0; sprite < 64 && found < kSpritesALine; ++sprite) {
