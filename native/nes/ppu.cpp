@@ -7,7 +7,6 @@ namespace nes {
 namespace {
 
 constexpr Dot kFrameDots = Dot{kLines} * kDotsPerLine;
-constexpr int kSkipDot = 339;         // of the pre-render line: rendering by now shortens an odd frame
 constexpr int kLastPixelDot = 256;    // pixel x comes out with dot x + 1
 constexpr int kCopyXDot = 257;
 constexpr int kCopyYDot = 304;        // the last of the dots 280 to 304 that copy

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Literal, TypeAlias
 
 from respawn.errors import RomError
-from respawn.worlds.mario.files import read_whole
+from respawn.worlds.mario.files import read_whole, user_cache_folder, user_config_folder
 
 Region: TypeAlias = Literal["ntsc", "pal"]
 Title: TypeAlias = Literal["ntsc", "pal", "other"]
@@ -83,12 +83,12 @@ def find_rom(path: Path | None = None, region: Region = "ntsc", expect: Title | 
 
 def config_file() -> Path:
     """Where the user says what is the same for every run on this machine."""
-    return _user_folder("XDG_CONFIG_HOME", ".config") / "config.toml"
+    return user_config_folder() / "config.toml"
 
 
 def cache_folder() -> Path:
     """Where composed ROMs are kept."""
-    return _user_folder("XDG_CACHE_HOME", ".cache") / "roms"
+    return user_cache_folder() / "roms"
 
 
 def read_rom(path: Path, origin: str | None = None) -> Rom:
@@ -202,17 +202,6 @@ def _keep(file: Path, data: bytes) -> None:
 
 def _cached_file(region: Region) -> Path:
     return cache_folder() / f"super-mario-bros-{region}.nes"
-
-
-def _user_folder(variable: str, default: str) -> Path:
-    # The XDG rules: a relative path in the variable counts as none.
-    named = Path(os.environ.get(variable) or "")
-    if named.is_absolute():
-        return named / "respawn"
-    try:
-        return Path.home() / default / "respawn"
-    except RuntimeError:  # a user without a home: a place where nothing is found and nothing can be written
-        return Path(os.devnull, "respawn")
 
 
 def _without_tilde(path: Path | str) -> Path:

@@ -7,7 +7,9 @@ address leads to a check; all others go forward, so the longest way is found by 
 from respawn.worlds.mario.recompiler.program import Instruction
 from respawn.worlds.mario.recompiler.walk import Walk
 
-LEFT_TO_THE_INTERPRETER = frozenset({"brk", "jam", "cli", "sei", "plp", "sha", "shx", "shy", "tas", "las", "ane", "lxa"})
+LEFT_TO_THE_INTERPRETER = frozenset(
+    {"brk", "jam", "cli", "sei", "plp", "sha", "shx", "shy", "tas", "las", "ane", "lxa"}
+)
 STORES = frozenset({"sta", "stx", "sty", "sax"})
 MODIFIES = frozenset({"asl", "lsr", "rol", "ror", "inc", "dec", "slo", "rla", "sre", "rra", "dcp", "isc"})
 OAM_DMA = 0x4014

@@ -42,7 +42,9 @@ class Emitter:
 
     def source(self) -> str:
         """The whole file."""
-        blocks = {address: self._block(self.checks.instructions[address]) for address in sorted(self.checks.instructions)}
+        blocks = {
+            address: self._block(self.checks.instructions[address]) for address in sorted(self.checks.instructions)
+        }
         addresses = list(blocks)
         body: list[str] = []
         for position, address in enumerate(addresses):

@@ -1,0 +1,90 @@
+"""Compiled code on disk: made once, trusted only when verified, shared by processes that start together."""
+
+import hashlib
+import json
+import os
+import platform
+import shutil
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+import filelock
+
+from respawn.worlds.mario import _engine
+from respawn.worlds.mario.files import user_cache_folder
+from respawn.worlds.mario.recompiler.compiler import Compiler
+
+LIBRARY, RECORD = "code.so", "code.json"
+
+
+def headers_folder() -> Path:
+    """Where the engine's headers lie: beside the engine itself."""
+    return Path(_engine.__file__).resolve().parent / "native"
+
+
+def cpu_name() -> str:
+    """The processor, as far as the system tells."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text(errors="replace").splitlines()
+    except OSError:
+        lines = []
+    models = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
+    return f"{platform.machine()} {models[0] if models else platform.processor()}".strip()
+
+
+def engine_fingerprint() -> str:
+    """Changes with everything that compiled code depends on: the contract, the headers, and the rooms that write it."""
+    digest = hashlib.sha256(_engine.engine_version().encode())
+    for folder, pattern in ((headers_folder(), "**/*.h"), (Path(__file__).parent, "*.py")):
+        for path in sorted(folder.glob(pattern)):
+            digest.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
+    return digest.hexdigest()
+
+
+@dataclass(frozen=True)
+class Slot:
+    """The place of one game's code, for one engine on one kind of machine."""
+
+    folder: Path
+
+    @staticmethod
+    def of(program_hash: str, compiler: Compiler | None) -> "Slot":
+        """The slot for a program on this machine. The compiler is part of its name: another one makes other code."""
+        made_by = f"{compiler.version} {' '.join(compiler.flags)}" if compiler else ""
+        key = "\n".join([program_hash, engine_fingerprint(), cpu_name(), made_by])
+        return Slot(user_cache_folder() / "code" / hashlib.sha256(key.encode()).hexdigest()[:24])
+
+    @property
+    def library(self) -> Path:
+        """The shared library."""
+        return self.folder / LIBRARY
+
+    def read(self) -> Path | None:
+        """The library, if it is there, verified and undamaged."""
+        try:
+            record = json.loads((self.folder / RECORD).read_text())
+            intact = hashlib.sha256(self.library.read_bytes()).hexdigest() == record["sha256"]
+        except (OSError, ValueError, KeyError, TypeError):
+            return None
+        return self.library if intact else None
+
+    def lock(self) -> filelock.FileLock:
+        """Held by whoever is compiling for this slot."""
+        self.folder.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        return filelock.FileLock(self.folder.with_suffix(".lock"))
+
+    def workshop(self) -> Path:
+        """An empty folder on the same disk."""
+        self.folder.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        return Path(tempfile.mkdtemp(prefix="making-", dir=self.folder.parent))
+
+    def keep(self, workshop: Path, facts: dict[str, object]) -> Path:
+        """Put verified code in its place, in one step."""
+        library = workshop / LIBRARY
+        record = {**facts, "sha256": hashlib.sha256(library.read_bytes()).hexdigest()}
+        (workshop / RECORD).write_text(json.dumps(record, indent=2))
+        if self.folder.exists():
+            shutil.rmtree(self.folder)
+        os.replace(workshop, self.folder)
+        return self.library
