@@ -30,6 +30,14 @@ const char* mirroring_name(nes::Mirroring mirroring) {
     return mirroring == nes::Mirroring::Vertical ? "vertical" : "horizontal";
 }
 
+nb::list idle_heads(const Cartridge& cartridge) {
+    nb::list heads;
+    for (std::uint32_t address = 0x8000; address < 0x10000; ++address) {
+        if (cartridge.game->idle.at(static_cast<std::uint16_t>(address))) heads.append(address);
+    }
+    return heads;
+}
+
 }  // namespace
 
 void bind_cartridge(nb::module_& module) {
@@ -45,6 +53,7 @@ void bind_cartridge(nb::module_& module) {
             "program",
             [](const Cartridge& self) { return nb::bytes(self.game->program.data(), self.game->program.size()); },
             "The 32 KiB at $8000-$FFFF.")
+        .def_prop_ro("idle_heads", &idle_heads, "Where waiting loops begin.")
         .def_ro("program_hash", &Cartridge::hash, "FNV-1a of the program, in hexadecimal.")
         .def_prop_ro(
             "recompiled", [](const Cartridge& self) { return self.code != nullptr; },

@@ -19,9 +19,9 @@ namespace {
 constexpr const char* kVersion = "0.1.0";  // of what a console does: a change in behaviour changes it
 
 const char* mode_name(nes::Mode mode) {
-    static constexpr const char* kNames[] = {"Implied",   "Accumulator", "Immediate", "Zero",      "ZeroX",
-                                             "ZeroY",     "Absolute",    "AbsoluteX", "AbsoluteY", "Indirect",
-                                             "IndirectX", "IndirectY",   "Relative"};
+    static constexpr const char* kNames[] = {"implied",    "accumulator", "immediate",  "zero",       "zero_x",
+                                             "zero_y",     "absolute",    "absolute_x", "absolute_y", "indirect",
+                                             "indirect_x", "indirect_y",  "relative"};
     return kNames[static_cast<int>(mode)];
 }
 
