@@ -37,27 +37,29 @@ std::uint64_t spread_palettes(std::uint32_t attributes, int shift) {
     return (wide | wide << 6) & 0x0303030303030303;
 }
 
-// Fills in what depends on the row of tiles.
+// Fills in what depends on the row of tiles. Nothing is read back that was just written, which would stall.
 void lay_out(const Scene& scene, std::uint16_t address, TileStrip& strip) {
     const int coarse_y = address >> 5 & 31;
     const int shift = (coarse_y & 2) * 2;
     for (int side = 0; side < 2; ++side) {
         const std::uint8_t* page = scene.nametables[(address >> 10 & 2) | side];
-        std::memcpy(strip.names + 32 * side, page + 32 * coarse_y, 32);
+        const std::uint8_t* names = page + 32 * coarse_y;
         std::uint32_t attributes[2];
         std::memcpy(attributes, page + 0x3C0 + 8 * (coarse_y >> 2), 8);
-        store_pixels(strip.palettes + 16 * side, spread_palettes(attributes[0], shift));
-        store_pixels(strip.palettes + 16 * side + 8, spread_palettes(attributes[1], shift));
+        const std::uint64_t left = spread_palettes(attributes[0], shift);
+        const std::uint64_t right = spread_palettes(attributes[1], shift);
+        for (int copy = side; copy < 3; copy += 2) {
+            std::memcpy(strip.names + 32 * copy, names, 32);
+            store_pixels(strip.palettes + 16 * copy, left);
+            store_pixels(strip.palettes + 16 * copy + 8, right);
+        }
     }
-    std::memcpy(strip.names + 64, strip.names, 32);
-    std::memcpy(strip.palettes + 32, strip.palettes, 16);
     strip.start = ((address >> 10 & 1) * 32 + (address & 31)) * 8 + scene.fine_x;
 }
 
 void draw_background(const Scene& scene, std::uint16_t scroll, int first, int last, const Colours& colours,
                      Picture& picture) {
     const DrawStrip draw_strip = strip_drawer();
-    alignas(64) std::uint8_t scratch[kScreenWidth];
     TileStrip strip;
     strip.tiles = scene.tiles[scene.control & control_bit::kBackgroundTable ? 256 : 0].data();
     strip.colours = colours.data();
@@ -67,13 +69,17 @@ void draw_background(const Scene& scene, std::uint16_t scroll, int first, int la
         const std::uint16_t address = address_of_line(scene, scroll, line - first);
         const int fine_y = address >> 12 & 7;
         const int count = std::min({8 - fine_y, last - line, most});
+        std::uint8_t* out = &picture.pixels[line * Picture::kStride];
         lay_out(scene, address, strip);
-        for (int row = 0; row < 8; ++row) {
-            const int below = row - fine_y;
-            const bool wanted = below >= 0 && below < count;
-            strip.lines[row] = wanted ? &picture.pixels[(line + below) * Picture::kStride] : scratch;
+        if (count == 8) {
+            strip.out = out;
+            draw_strip(strip);
+        } else {
+            alignas(64) std::uint8_t whole[8 * kScreenWidth];
+            strip.out = whole;
+            draw_strip(strip);
+            std::memcpy(out, whole + fine_y * kScreenWidth, count * kScreenWidth);
         }
-        draw_strip(strip);
         line += count;
     }
 }

@@ -20,7 +20,7 @@ struct TileStrip {
     int start;                              // 0..511: the pixel of the first page at which the screen starts
     alignas(64) std::uint8_t names[96];     // tile numbers
     alignas(16) std::uint8_t palettes[48];  // 0..3 for every two tiles
-    std::uint8_t* lines[8];                 // where each of the eight lines goes; unwanted ones go to a scratch line
+    std::uint8_t* out;                      // eight lines, kScreenWidth apart
 
     int first_cell() const { return start >> 4; }  // a cell is two tiles that share a palette
     int offset() const { return start & 15; }      // pixels of the first cell to the left of the screen
@@ -36,7 +36,7 @@ struct StripPixels {
 
     void copy_to(const TileStrip& strip) const {
         for (int line = 0; line < 8; ++line) {
-            std::memcpy(strip.lines[line], lines[line] + strip.offset(), kScreenWidth);
+            std::memcpy(strip.out + kScreenWidth * line, lines[line] + strip.offset(), kScreenWidth);
         }
     }
 };

@@ -44,7 +44,7 @@ AVX2 void draw_strip_avx2(const TileStrip& strip) {
         const std::uint8_t* from = pixels.lines[line] + strip.offset();
         for (int x = 0; x < kScreenWidth; x += 32) {
             const __m256i piece = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from + x));
-            _mm256_storeu_si256(reinterpret_cast<__m256i*>(strip.lines[line] + x), piece);
+            _mm256_storeu_si256(reinterpret_cast<__m256i*>(strip.out + kScreenWidth * line + x), piece);
         }
     }
 }

@@ -34,23 +34,36 @@ const std::uint8_t* sprite_pixels(const Scene& scene, const Sprite& sprite) {
     return scene.tiles[tile].data();
 }
 
-// Eight pixels of a sprite as they lie on the screen from `screen_x` on, where eight pixels always fit in the line.
-struct SpriteRow {
+// How the rows of a sprite lie on the screen: from `screen_x` on, where eight pixels always fit in the line.
+struct Placement {
     int screen_x;
-    std::uint64_t pixels;
-};
+    int shift;            // bits by which a row moves right, over the edge of the screen
+    std::uint64_t shown;  // bytes not clipped at the left edge
+    const std::uint8_t* top;
+    int step;  // from a row to the next
+    bool across;
 
-SpriteRow sprite_row(const Scene& scene, const Sprite& sprite, const std::uint8_t* tile, int row) {
-    const int height = sprite_height(scene);
-    std::uint64_t pixels = load_pixels(tile + 8 * (sprite.flipped_down() ? height - 1 - row : row));
-    if (sprite.flipped_across()) pixels = __builtin_bswap64(pixels);
-    const int screen_x = std::min(sprite.x, kScreenWidth - 8);
-    pixels <<= 8 * (sprite.x - screen_x);
-    if (screen_x < 8 && (scene.mask & mask_bit::kSpritesLeft) == 0) {
-        pixels = screen_x == 0 ? 0 : pixels & ~std::uint64_t{0} << 8 * (8 - screen_x);
+    Placement(const Scene& scene, const Sprite& sprite)
+        : screen_x(std::min(sprite.x, kScreenWidth - 8)),
+          shift(8 * (sprite.x - screen_x)),
+          shown(~std::uint64_t{0}),
+          top(sprite_pixels(scene, sprite)),
+          step(8),
+          across(sprite.flipped_across()) {
+        if (screen_x < 8 && (scene.mask & mask_bit::kSpritesLeft) == 0) {
+            shown = screen_x == 0 ? 0 : shown << 8 * (8 - screen_x);
+        }
+        if (sprite.flipped_down()) {
+            top += 8 * (sprite_height(scene) - 1);
+            step = -8;
+        }
     }
-    return {screen_x, pixels};
-}
+
+    std::uint64_t row(int row) const {
+        const std::uint64_t pixels = load_pixels(top + step * row);
+        return (across ? __builtin_bswap64(pixels) : pixels) << shift & shown;
+    }
+};
 
 // Counts the sprites on each line of a band, and says which rows of which sprite the limit leaves.
 class LineLimit {
@@ -74,23 +87,39 @@ class LineLimit {
 
 // The bytes of a row of a sprite that has the background in front. The sprite still covers those of lower priority:
 // where the background hides it, the background shows.
-std::uint64_t behind_background(const Scene& scene, std::uint16_t address, const SpriteRow& row, const Colours& colours,
-                                int palette) {
+std::uint64_t behind_background(const Scene& scene, std::uint16_t address, int screen_x, std::uint64_t row,
+                                const Colours& colours, int palette) {
     std::uint8_t pixels[8];
-    store_pixels(pixels, row.pixels);
+    store_pixels(pixels, row);
     std::uint8_t shown[8];
-    const int stream = row.screen_x + scene.fine_x;
+    const int stream = screen_x + scene.fine_x;
     const TileRow tiles[2] = {background_tile(scene, address, stream >> 3),
                               background_tile(scene, address, (stream >> 3) + 1)};
     for (int i = 0; i < 8; ++i) {
         const int x = (stream & 7) + i;
         const TileRow& tile = tiles[x >> 3];
         int entry = static_cast<int>(tile.pixels >> 8 * (x & 7) & 3);
-        const bool clipped = row.screen_x + i < 8 && (scene.mask & mask_bit::kBackgroundLeft) == 0;
+        const bool clipped = screen_x + i < 8 && (scene.mask & mask_bit::kBackgroundLeft) == 0;
         if ((scene.mask & mask_bit::kBackground) == 0 || clipped) entry = 0;
         shown[i] = colours[entry != 0 ? tile.palette + entry : palette + pixels[i]];
     }
     return load_pixels(shown);
+}
+
+void paint(std::uint8_t* out, std::uint64_t over, std::uint64_t mask) {
+    const std::uint64_t under = load_pixels(out);
+    store_pixels(out, under ^ ((under ^ over) & mask));
+}
+
+// The usual case, free of decisions: a sprite in front, of which all eight rows show. By value, so that the stores to
+// the picture cannot be taken for changes of the arguments.
+template <bool kAcross>
+void paint_tile(Placement placed, FourColours colours, std::uint8_t* out) {
+    for (int row = 0; row < 8; ++row, placed.top += placed.step, out += Picture::kStride) {
+        const std::uint64_t tile = load_pixels(placed.top);
+        const std::uint64_t pixels = (kAcross ? __builtin_bswap64(tile) : tile) << placed.shift & placed.shown;
+        paint(out, colours(pixels), opaque_mask(pixels));
+    }
 }
 
 }  // namespace
@@ -111,21 +140,27 @@ void draw_sprites(const Scene& scene, std::uint16_t scroll, int first, int last,
     // The lowest index is on top, so it is painted last.
     while (count-- > 0) {
         const Sprite sprite(scene.oam, indices[count]);
+        const Placement placed(scene, sprite);
         const FourColours painted(colours.data() + sprite.palette());
-        const std::uint8_t* tile = sprite_pixels(scene, sprite);
+        std::uint8_t* out = picture.pixels.data() + sprite.line * Picture::kStride + placed.screen_x;
+        if (rows[count] == 0xFF && !sprite.behind() && sprite.line >= first && sprite.line + 8 <= last) {
+            if (placed.across) {
+                paint_tile<true>(placed, painted, out);
+            } else {
+                paint_tile<false>(placed, painted, out);
+            }
+            continue;
+        }
         const int end = std::min(height, last - sprite.line);
         for (int row = std::max(0, first - sprite.line); row < end; ++row) {
             if ((rows[count] >> row & 1) == 0) continue;
-            const SpriteRow placed = sprite_row(scene, sprite, tile, row);
-            const int line = sprite.line + row;
-            std::uint8_t* out = &picture.pixels[line * Picture::kStride + placed.screen_x];
-            const std::uint64_t mask = opaque_mask(placed.pixels);
-            std::uint64_t over = painted(placed.pixels);
-            if (sprite.behind() && mask != 0) {
-                const std::uint16_t address = address_of_line(scene, scroll, line - first);
-                over = behind_background(scene, address, placed, colours, sprite.palette());
+            const std::uint64_t pixels = placed.row(row);
+            std::uint64_t over = painted(pixels);
+            if (sprite.behind() && pixels != 0) {
+                const std::uint16_t address = address_of_line(scene, scroll, sprite.line + row - first);
+                over = behind_background(scene, address, placed.screen_x, pixels, colours, sprite.palette());
             }
-            store_pixels(out, (load_pixels(out) & ~mask) | (over & mask));
+            paint(out + row * Picture::kStride, over, opaque_mask(pixels));
         }
     }
 }
@@ -140,11 +175,10 @@ void sprite_line(const Scene& scene, int line, std::uint8_t* entries) {
     }
     while (count-- > 0) {
         const Sprite sprite(scene.oam, found[count]);
-        const SpriteRow row = sprite_row(scene, sprite, sprite_pixels(scene, sprite), line - sprite.line);
-        const std::uint64_t mask = opaque_mask(row.pixels);
+        const Placement placed(scene, sprite);
+        const std::uint64_t pixels = placed.row(line - sprite.line);
         const std::uint64_t tag = (sprite.palette() | (sprite.behind() ? kBehind : 0)) * kEachByte;
-        std::uint8_t* out = entries + row.screen_x;
-        store_pixels(out, (load_pixels(out) & ~mask) | ((row.pixels | tag) & mask));
+        paint(entries + placed.screen_x, pixels | tag, opaque_mask(pixels));
     }
 }
 

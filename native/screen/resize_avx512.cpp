@@ -2,6 +2,7 @@
 
 #include <immintrin.h>
 
+#include <algorithm>
 #include <cstring>
 
 #include "nes/types.h"
@@ -14,26 +15,79 @@
 #endif
 
 #define AVX512 __attribute__((target("avx512f,avx512bw,avx512vl,avx512vbmi,avx512vnni")))
+#define AVX512_INLINE AVX512 __attribute__((always_inline)) inline
 
 namespace screen {
 namespace {
 
-constexpr int kMostGroups = 4;  // of sixteen columns each: four groups end in one register of bytes
+constexpr int kMostGroups = 6;   // of sixteen columns each: what the registers hold, and enough for 84 columns
+constexpr int kWholeGroups = 4;  // as many as end in one register of bytes
 
-// Takes the quotients of up to four groups of sums to bytes in the order of the columns.
-template <int kGroups>
-AVX512 inline __m512i quotients(const __m512i* sums, __m512i shift, __m512i multiplier) {
-    __m512i parts[kMostGroups];
-#pragma GCC unroll 4
-    for (int group = 0; group < kMostGroups; ++group) {
-        parts[group] = group < kGroups ? _mm512_srlv_epi32(sums[group], shift) : _mm512_setzero_si512();
+AVX512_INLINE __m512i counting() {
+    alignas(64) static constexpr std::uint8_t kCounting[64] = {
+        0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21,
+        22, 23, 24, 25, 26, 27, 28, 29, 30, 31, 32, 33, 34, 35, 36, 37, 38, 39, 40, 41, 42, 43,
+        44, 45, 46, 47, 48, 49, 50, 51, 52, 53, 54, 55, 56, 57, 58, 59, 60, 61, 62, 63};
+    return _mm512_load_si512(kCounting);
+}
+
+// From sums to quotients. The shift is a number of bytes, and so part of the shuffles that narrow the numbers.
+struct Division {
+    __m512i rounding;
+    __m512i multiplier;
+    __m512i words;  // picks two bytes of each of 32 numbers of four
+    __m512i bytes;  // picks a byte of each of 64 numbers of two
+
+    AVX512_INLINE explicit Division(const ResizePlan& plan) {
+        const int whole_bytes = static_cast<int>(plan.shift) / 8;
+        rounding = _mm512_set1_epi32(static_cast<int>(plan.rounding));
+        multiplier = _mm512_set1_epi16(static_cast<short>(plan.multiplier));
+        bytes = _mm512_add_epi8(counting(), counting());
+        const __m512i odd = _mm512_and_si512(counting(), _mm512_set1_epi8(1));
+        words = _mm512_add_epi8(_mm512_sub_epi8(bytes, odd), _mm512_set1_epi8(static_cast<char>(whole_bytes)));
     }
-    const __m512i low = _mm512_mulhi_epu16(_mm512_packus_epi32(parts[0], parts[1]), multiplier);
-    const __m512i high =
-        kGroups > 2 ? _mm512_mulhi_epu16(_mm512_packus_epi32(parts[2], parts[3]), multiplier) : parts[3];
-    // Packing works within quarters of a register: gather the four columns of each group and quarter.
-    const __m512i order = _mm512_set_epi32(15, 11, 7, 3, 14, 10, 6, 2, 13, 9, 5, 1, 12, 8, 4, 0);
-    return _mm512_permutexvar_epi32(order, _mm512_packus_epi16(low, high));
+
+    AVX512_INLINE __m512i quotients(__m512i low, __m512i high) const {
+        return _mm512_mulhi_epu16(_mm512_permutex2var_epi8(low, words, high), multiplier);
+    }
+};
+
+template <int kGroups>
+AVX512_INLINE void store_line(const Division& division, const __m512i* sums, std::uint8_t* out) {
+    const __m512i low = division.quotients(sums[0], sums[kGroups > 1 ? 1 : 0]);
+    if constexpr (kGroups > 2) {
+        const __m512i high = division.quotients(sums[2], sums[kGroups > 3 ? 3 : 2]);
+        _mm512_storeu_si512(out, _mm512_permutex2var_epi8(low, division.bytes, high));
+    } else {
+        const __m512i bytes = _mm512_permutexvar_epi8(division.bytes, low);
+        _mm256_storeu_si256(reinterpret_cast<__m256i*>(out), _mm512_castsi512_si256(bytes));
+    }
+    if constexpr (kGroups > kWholeGroups) {
+        store_line<kGroups - kWholeGroups>(division, sums + kWholeGroups, out + 16 * kWholeGroups);
+    }
+}
+
+template <int kGroups>
+struct Tables {
+    __m512i picks[kGroups];
+    __m512i weights[kGroups];
+    long starts[kGroups];
+};
+
+// One source line times `weight`, added to `sums`; `across` becomes the line summed across, two words for each column.
+template <int kGroups, bool kLarger>
+AVX512_INLINE void add_line(const Tables<kGroups>& tables, const std::uint8_t*& pixels, const std::uint8_t*& other,
+                            __m512i weight, __m512i* across, __m512i* sums) {
+#pragma GCC unroll 6
+    for (int group = 0; group < kGroups; ++group) {
+        __m512i source = _mm512_loadu_si512(pixels + tables.starts[group]);
+        if (kLarger) source = _mm512_max_epu8(source, _mm512_loadu_si512(other + tables.starts[group]));
+        const __m512i picked = _mm512_permutexvar_epi8(tables.picks[group], source);
+        across[group] = _mm512_maddubs_epi16(picked, tables.weights[group]);
+        sums[group] = _mm512_dpwssd_epi32(sums[group], across[group], weight);
+    }
+    pixels += nes::kScreenWidth;
+    if (kLarger) other += nes::kScreenWidth;
 }
 
 // All lines of kGroups times sixteen columns. The store of a line may run into the beginning of the next one, which is
@@ -41,79 +95,67 @@ AVX512 inline __m512i quotients(const __m512i* sums, __m512i shift, __m512i mult
 template <int kGroups, bool kLarger>
 AVX512 void resize_groups(const ResizePlan& plan, int first_group, const std::uint8_t* pixels,
                           const std::uint8_t* other, std::uint8_t* out) {
-    __m512i picks[kGroups];
-    __m512i weights[kGroups];
-    __m512i across[kGroups];  // the source line met last, summed across: two words for each column
-    int starts[kGroups];
-#pragma GCC unroll 4
+    Tables<kGroups> tables;
+    __m512i begun[kGroups];  // the source line the last destination line ended in
+#pragma GCC unroll 6
     for (int group = 0; group < kGroups; ++group) {
         const ResizePlan::SixteenColumns& columns = plan.sixteens[first_group + group];
-        picks[group] = _mm512_loadu_si512(columns.picks);
-        weights[group] = _mm512_loadu_si512(columns.weights);
-        across[group] = _mm512_setzero_si512();
-        starts[group] = columns.start;
+        tables.picks[group] = _mm512_load_si512(columns.picks);
+        tables.weights[group] = _mm512_load_si512(columns.weights);
+        tables.starts[group] = columns.start;
+        begun[group] = _mm512_setzero_si512();
     }
-    const __m512i rounding = _mm512_set1_epi32(static_cast<int>(plan.rounding));
-    const __m512i shift = _mm512_set1_epi32(static_cast<int>(plan.shift));
-    const __m512i multiplier = _mm512_set1_epi16(static_cast<short>(plan.multiplier));
-    const std::uint16_t* line_weight = plan.line_weights.data();
-    for (int line = 0; line < plan.height; ++line) {
-        const ResizePlan::Line step = plan.lines[line];
+    const Division division(plan);
+    const __m512i whole_line = _mm512_set1_epi32(static_cast<int>(plan.whole_line));
+    const long width = plan.width;
+    const ResizePlan::Line* step = plan.lines.data();
+    out += 16 * first_group;
+    for (int left = plan.height; left > 0; --left, ++step, out += width) {
         __m512i sums[kGroups];
-        const __m512i again = _mm512_set1_epi16(static_cast<short>(step.again));
-#pragma GCC unroll 4
+        const __m512i rest = _mm512_set1_epi32(static_cast<int>(step->rest));
+#pragma GCC unroll 6
         for (int group = 0; group < kGroups; ++group) {
-            sums[group] = _mm512_dpwssd_epi32(rounding, across[group], again);
+            sums[group] = _mm512_dpwssd_epi32(division.rounding, begun[group], rest);
         }
-        for (int fresh = 0; fresh < step.fresh; ++fresh) {
-            const __m512i weight = _mm512_set1_epi16(static_cast<short>(*line_weight++));
-#pragma GCC unroll 4
-            for (int group = 0; group < kGroups; ++group) {
-                __m512i source = _mm512_loadu_si512(pixels + starts[group]);
-                if (kLarger) source = _mm512_max_epu8(source, _mm512_loadu_si512(other + starts[group]));
-                const __m512i picked = _mm512_permutexvar_epi8(picks[group], source);
-                across[group] = _mm512_maddubs_epi16(picked, weights[group]);
-                sums[group] = _mm512_dpwssd_epi32(sums[group], across[group], weight);
-            }
-            pixels += nes::kScreenWidth;
-            if (kLarger) other += nes::kScreenWidth;
+        for (int i = step->whole; i > 0; --i) {
+            add_line<kGroups, kLarger>(tables, pixels, other, whole_line, begun, sums);
         }
-        const __m512i bytes = quotients<kGroups>(sums, shift, multiplier);
-        const int column = 16 * first_group;
-        if (line + 1 == plan.height) {
-            alignas(64) std::uint8_t last[64];
-            _mm512_store_si512(last, bytes);
-            const int left = plan.width - column;
-            std::memcpy(out + column, last, left < 16 * kGroups ? left : 16 * kGroups);
-        } else if (kGroups > 2) {
-            _mm512_storeu_si512(out + column, bytes);
+        if (step->beginning != 0) {
+            const __m512i beginning = _mm512_set1_epi32(static_cast<int>(step->beginning));
+            add_line<kGroups, kLarger>(tables, pixels, other, beginning, begun, sums);
+        }
+        if (left > 1) {
+            store_line<kGroups>(division, sums, out);
         } else {
-            _mm256_storeu_si256(reinterpret_cast<__m256i*>(out + column), _mm512_castsi512_si256(bytes));
+            alignas(64) std::uint8_t last[2 * 64];
+            store_line<kGroups>(division, sums, last);
+            std::memcpy(out, last, std::min<long>(16 * kGroups, width - 16 * first_group));
         }
-        out += plan.width;
     }
 }
 
 template <bool kLarger>
 void resize_all(const ResizePlan& plan, const std::uint8_t* pixels, const std::uint8_t* other, std::uint8_t* out) {
     const int groups = (plan.width + 15) / 16;
-    const int whole = groups / kMostGroups * kMostGroups;
+    const int whole =
+        groups <= kMostGroups ? 0 : (groups - kMostGroups + kWholeGroups - 1) / kWholeGroups * kWholeGroups;
     // From right to left, since a store may run over the right edge.
     switch (groups - whole) {
-        case 3:
-            resize_groups<3, kLarger>(plan, whole, pixels, other, out);
+        case 6:
+            resize_groups<6, kLarger>(plan, whole, pixels, other, out);
             break;
-        case 2:
-            resize_groups<2, kLarger>(plan, whole, pixels, other, out);
+        case 5:
+            resize_groups<5, kLarger>(plan, whole, pixels, other, out);
             break;
-        case 1:
-            resize_groups<1, kLarger>(plan, whole, pixels, other, out);
+        case 4:
+            resize_groups<4, kLarger>(plan, whole, pixels, other, out);
             break;
         default:
+            resize_groups<3, kLarger>(plan, whole, pixels, other, out);
             break;
     }
-    for (int group = whole - kMostGroups; group >= 0; group -= kMostGroups) {
-        resize_groups<kMostGroups, kLarger>(plan, group, pixels, other, out);
+    for (int group = whole - kWholeGroups; group >= 0; group -= kWholeGroups) {
+        resize_groups<kWholeGroups, kLarger>(plan, group, pixels, other, out);
     }
 }
 

@@ -12,6 +12,15 @@ namespace {
 constexpr int kSourceWidth = nes::kScreenWidth;
 constexpr int kSourceHeight = nes::kScreenHeight;
 
+std::uint32_t in_both_halves(int weight) { return static_cast<std::uint32_t>(weight) * 0x10001; }
+
+// Where the window of `size` source pixels lies from which first..last are picked: on a multiple of its size if it can,
+// since such loads are cheaper, and always within the line.
+int window_start(int first, int last, int size) {
+    const int aligned = first / size * size;
+    return last < aligned + size ? aligned : std::min(first, kSourceWidth - size);
+}
+
 }  // namespace
 
 ResizePlan::ResizePlan(int new_height, int new_width) : height(new_height), width(new_width) {
@@ -25,31 +34,31 @@ ResizePlan::ResizePlan(int new_height, int new_width) : height(new_height), widt
         source_line_units *= 2;
         line_units *= 2;
     }
+    plan_division(column_units * line_units);
     plan_lines(source_line_units, line_units);
     plan_columns(width / across, column_units);
-
-    const auto divisor = static_cast<std::uint32_t>(column_units * line_units);
-    const auto twos = static_cast<std::uint32_t>(std::countr_zero(divisor));
-    const std::uint32_t odd = divisor >> twos;
-    rounding = divisor / 2;
-    shift = odd == 1 ? twos - 1 : twos;
-    multiplier = odd == 1 ? 32768 : (65536 + odd - 1) / odd;
-
     plan_vectors();
 }
 
+void ResizePlan::plan_division(int divisor) {
+    const int twos = std::countr_zero(static_cast<unsigned>(divisor));
+    const int odd = divisor >> twos;
+    const int exact_shift = odd == 1 ? twos - 1 : twos;
+    multiplier = odd == 1 ? 32768 : (65536 + odd - 1) / odd;
+    shift = (exact_shift + 7) / 8 * 8;
+    scale = shift - exact_shift;
+    rounding = static_cast<std::uint32_t>(divisor / 2) << scale;
+}
+
 void ResizePlan::plan_lines(int source_units, int line_units) {
-    int seen = 0;  // source lines met so far
+    whole_line = in_both_halves(source_units) << scale;
+    int met = 0;  // source lines so far, including one that has only begun
     for (int line = 0; line < height; ++line) {
-        const int begin = line * line_units;
-        const int end = begin + line_units;
-        const int again = std::clamp(seen * source_units - begin, 0, line_units);
-        int fresh = 0;
-        for (; seen * source_units < end; ++seen, ++fresh) {
-            const int overlap = std::min(end, (seen + 1) * source_units) - seen * source_units;
-            line_weights.push_back(static_cast<std::uint16_t>(overlap));
-        }
-        lines.push_back({static_cast<std::uint16_t>(again), static_cast<std::uint16_t>(fresh)});
+        const int rest = std::min(met * source_units - line * line_units, line_units);
+        const int whole = (line_units - rest) / source_units;
+        const int beginning = line_units - rest - whole * source_units;
+        met += whole + (beginning > 0 ? 1 : 0);
+        lines.push_back({in_both_halves(rest) << scale, whole, in_both_halves(beginning) << scale});
     }
 }
 
@@ -84,12 +93,15 @@ void ResizePlan::plan_vectors() {
     for (int four = 0; four < padded / 4; ++four) {
         FourColumns& block = fours[four];
         SixteenColumns& wide_block = sixteens[four / 4];
-        const auto first_source = [&](int column) -> int { return columns[std::min(column, width - 1)].first; };
+        const auto window = [&](int first, int last, int size) {
+            const Column& end = columns[std::min(last, width - 1)];
+            return window_start(columns[std::min(first, width - 1)].first, end.first + end.count - 1, size);
+        };
         block = {};
-        block.start = std::min(first_source(4 * four), kSourceWidth - 16);
+        block.start = window(4 * four, 4 * four + 3, 16);
         if (four % 4 == 0) {
             wide_block = {};
-            wide_block.start = std::min(first_source(4 * four), kSourceWidth - 64);
+            wide_block.start = window(4 * four, 4 * four + 15, 64);
         }
         for (int i = 0; i < 16; ++i) {
             const int column = 4 * four + i / 4;

@@ -12,8 +12,8 @@ namespace screen {
 struct ResizePlan {
     ResizePlan(int height, int width);
 
-    // Sums are at most 255 * divisor. The divisor is an odd part of 1, 3, 5 or 15 times a power of two, so that
-    // (sum >> shift) * multiplier >> 16 is the exact quotient.
+    // The divisor is 1, 3, 5 or 15 times a power of two, so that (sum >> shift) * multiplier >> 16 is the exact
+    // quotient. Line weights are scaled by a power of two that makes the shift a number of whole bytes.
     std::uint8_t divided(std::uint32_t sum) const {
         return static_cast<std::uint8_t>(((sum + rounding) >> shift) * multiplier >> 16);
     }
@@ -21,16 +21,19 @@ struct ResizePlan {
     int height;
     int width;
     std::uint32_t rounding;  // half a divisor: added before the division
-    std::uint32_t shift;
+    int shift;
     std::uint32_t multiplier;
 
-    // A destination line is `again` times the source line its predecessor ended in, plus its new source lines.
+    // A destination line is made of the rest of the source line its predecessor ended in, of source lines that lie
+    // within it, and of the beginning of one more. Weights stand in both halves of a word, as vectors multiply.
     struct Line {
-        std::uint16_t again;  // 0 if the predecessor ended at an edge
-        std::uint16_t fresh;  // how many new source lines
+        std::uint32_t rest;       // weight; 0 if the predecessor ended at an edge
+        int whole;                // how many source lines, each of weight whole_line
+        std::uint32_t beginning;  // weight; 0 if this line ends at an edge
     };
-    std::vector<Line> lines;                  // one for each destination line
-    std::vector<std::uint16_t> line_weights;  // one for each source line: its part in the line that meets it first
+    std::vector<Line> lines;
+    std::uint32_t whole_line;
+    int scale;  // bits by which these weights are scaled up
 
     struct Column {
         std::uint16_t first;   // source pixel
@@ -56,6 +59,7 @@ struct ResizePlan {
     std::vector<SixteenColumns> sixteens;
 
   private:
+    void plan_division(int divisor);
     void plan_lines(int source_units, int line_units);
     void plan_columns(int source_units, int column_units);
     void plan_vectors();
