@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from ines import cartridge
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Program:
     """One program, how to run it, and what is known about its outcome."""
 

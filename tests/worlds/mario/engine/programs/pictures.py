@@ -41,7 +41,7 @@ next:
 """
     way = "vertical" if vertical else "horizontal"
     says = f"The whole picture scrolled to many places, {way} mirroring, y beyond 239 included."
-    return Program(f"scrolled_{way}", says, drawing(body), 44, drawn_from=4, vertical=vertical, chr_rom=_random_chr(1))
+    return Program(f"scrolled_{way}", says, drawing(body), 44, drawn_from=5, vertical=vertical, chr_rom=_random_chr(1))
 
 
 def _split(
@@ -69,7 +69,7 @@ loop:
     jmp loop
 """
     # The restoring writes wander through vblank and beyond; every frame is compared all the same.
-    return Program(f"split_{name}", says, drawing(body), frames, drawn_from=4, chr_rom=_random_chr(2), vertical=True)
+    return Program(f"split_{name}", says, drawing(body), frames, drawn_from=5, chr_rom=_random_chr(2), vertical=True)
 
 
 SPLITS = [
@@ -177,7 +177,7 @@ next:
 """
     ),
     40,
-    drawn_from=4,
+    drawn_from=5,
 )
 
 COLOURS = Program(
@@ -209,7 +209,7 @@ colour:
 """
     ),
     8,
-    drawn_from=4,
+    drawn_from=5,
 )
 
 EMPHASIS = Program(
@@ -239,7 +239,7 @@ band:
 """
     ),
     8,
-    drawn_from=4,
+    drawn_from=5,
 )
 
 PROGRAMS = [_scrolled(False), _scrolled(True), *SPLITS, *MASKS, *CROWDS, BACKDROP, COLOURS, EMPHASIS]

@@ -417,7 +417,7 @@ BRK_AND_NMI = Program(
     drift(
         start_cycle(-70),
         """
-    .spent 69
+    .spent 51
     nop
     nop
     nop

@@ -328,7 +328,7 @@ loop:
     .rest {29781 + 40 - 3}
     jmp loop
 """
-    return Program(name, says, drawing(body), frames, drawn_from=4)
+    return Program(name, says, drawing(body), frames, drawn_from=5)
 
 
 READ_WHILE_DRAWING = _while_drawing(
