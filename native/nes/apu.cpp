@@ -7,11 +7,10 @@ namespace {
 constexpr std::uint8_t kLengths[32] = {10, 254, 20, 2,  40, 4,  80, 6,  160, 8,  60, 10, 14, 12, 26, 14,
                                        12, 16,  24, 18, 48, 20, 96, 22, 192, 24, 72, 26, 16, 28, 32, 30};
 
-constexpr std::uint16_t kSampleBits[16] = {428, 380, 340, 320, 286, 254, 226, 214,
-                                           190, 160, 142, 128, 106, 84,  72,  54};
+constexpr std::uint16_t kSampleBits[16] = {428, 380, 340, 320, 286, 254, 226, 214, 190, 160, 142, 128, 106, 84, 72, 54};
 
 // Cycles from one step of the frame counter to the next. The last entry of each leads back to the first.
-constexpr Cycle kFourSteps[4] = {7457, 7456, 7458, 7458};    // the fourth raises the interrupt, a cycle early
+constexpr Cycle kFourSteps[4] = {7457, 7456, 7458, 7458};  // the fourth raises the interrupt, a cycle early
 constexpr Cycle kFiveSteps[5] = {7457, 7456, 7458, 7458, 7452};
 constexpr Cycle kFirstFetch = 2;  // after $4015 has started a sample
 constexpr Cycle kAfterFour = 1;

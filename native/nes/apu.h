@@ -9,22 +9,22 @@
 namespace nes {
 
 struct Apu {
-    Cycle step_at;         // when the frame counter takes its next step
-    Cycle sample_at;       // when the DMC reads its next byte, if any are left
-    Cycle buffer_free;     // when it begins to play the byte it has read, and could take another
-    std::uint16_t sample_address;   // where the next byte comes from
-    std::uint16_t sample_left;      // bytes of it still to come
-    std::uint8_t sample_start;      // $4012
-    std::uint8_t sample_length;     // $4013
-    std::uint8_t sample_control;    // $4010: interrupt, loop, rate
-    std::uint8_t step;              // the frame counter's next step
-    std::uint8_t five_steps;        // 1: the longer sequence, which raises no interrupt
-    std::uint8_t irq_off;           // 1: $4017 bit 6
-    std::uint8_t frame_irq;         // 1: raised
-    std::uint8_t sample_irq;        // 1: raised
-    std::uint8_t enabled;           // $4015: a bit a channel
-    std::uint8_t halted;            // a bit a channel: its length counter stands still
-    std::uint8_t length[4];         // pulse, pulse, triangle, noise
+    Cycle step_at;                 // when the frame counter takes its next step
+    Cycle sample_at;               // when the DMC reads its next byte, if any are left
+    Cycle buffer_free;             // when it begins to play the byte it has read, and could take another
+    std::uint16_t sample_address;  // where the next byte comes from
+    std::uint16_t sample_left;     // bytes of it still to come
+    std::uint8_t sample_start;     // $4012
+    std::uint8_t sample_length;    // $4013
+    std::uint8_t sample_control;   // $4010: interrupt, loop, rate
+    std::uint8_t step;             // the frame counter's next step
+    std::uint8_t five_steps;       // 1: the longer sequence, which raises no interrupt
+    std::uint8_t irq_off;          // 1: $4017 bit 6
+    std::uint8_t frame_irq;        // 1: raised
+    std::uint8_t sample_irq;       // 1: raised
+    std::uint8_t enabled;          // $4015: a bit a channel
+    std::uint8_t halted;           // a bit a channel: its length counter stands still
+    std::uint8_t length[4];        // pulse, pulse, triangle, noise
     std::uint8_t unused[6];
 
     void power_on();

@@ -46,7 +46,9 @@ class Bus {
         return write_io(*console_, *machine_, address, value, at);
     }
 
-    NES_INLINE bool touches_io(std::uint16_t address) const { return static_cast<std::uint16_t>(address - 0x2000) < 0x2020; }
+    NES_INLINE bool touches_io(std::uint16_t address) const {
+        return static_cast<std::uint16_t>(address - 0x2000) < 0x2020;
+    }
 
     NES_INLINE Cycle limit() const { return console_->cpu.next_event; }
 

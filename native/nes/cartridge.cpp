@@ -21,8 +21,10 @@ std::string bytes(std::size_t count) { return std::to_string(count) + " bytes"; 
 
 Cartridge Cartridge::parse(std::span<const std::uint8_t> file) {
     if (file.size() < kHeaderBytes || std::memcmp(file.data(), "NES\x1A", 4) != 0) {
-        refuse("this is not an iNES file: it should begin with 'NES' and the byte 1A, and have a header of 16 bytes; it has " +
-               bytes(file.size()));
+        refuse(
+            "this is not an iNES file: it should begin with 'NES' and the byte 1A, and have a header of 16 bytes; it "
+            "has " +
+            bytes(file.size()));
     }
     const std::uint8_t* header = file.data();
     const bool newer = (header[7] & 0x0C) == 0x08;
@@ -31,7 +33,8 @@ Cartridge Cartridge::parse(std::span<const std::uint8_t> file) {
     Cartridge cartridge;
     cartridge.mapper = header[6] >> 4 | (signed_over ? 0 : header[7] & 0xF0) | (newer ? (header[8] & 0x0F) << 8 : 0);
     if (!is_known_mapper(cartridge.mapper)) {
-        refuse("this cartridge uses mapper " + std::to_string(cartridge.mapper) + "; this engine knows " + known_mappers());
+        refuse("this cartridge uses mapper " + std::to_string(cartridge.mapper) + "; this engine knows " +
+               known_mappers());
     }
     if (header[6] & 0x08) refuse("this cartridge brings its own memory for four screens, which mapper 0 has not");
     const int programs = header[4] + (newer ? (header[9] & 0x0F) << 8 : 0);
@@ -57,7 +60,8 @@ Cartridge Cartridge::parse(std::span<const std::uint8_t> file) {
         std::memcpy(cartridge.program.data() + at, program, static_cast<std::size_t>(cartridge.prg_bytes));
     }
     cartridge.patterns.fill(0);
-    std::memcpy(cartridge.patterns.data(), program + cartridge.prg_bytes, static_cast<std::size_t>(cartridge.chr_bytes));
+    std::memcpy(cartridge.patterns.data(), program + cartridge.prg_bytes,
+                static_cast<std::size_t>(cartridge.chr_bytes));
     cartridge.tiles.resize(kTiles);
     decode_tiles(cartridge.patterns.data(), cartridge.tiles.data());
     cartridge.idle = IdleLoops::find(cartridge.program);

@@ -1,7 +1,8 @@
 // The contract between the engine and a game's program that was compiled to native code.
 //
 // Such code runs from a known address until the next event could come within the longest way to its next check. It is
-// compiled from the same instruction bodies as the interpreter and asks the host for everything that is not plain memory.
+// compiled from the same instruction bodies as the interpreter and asks the host for everything that is not plain
+// memory.
 #pragma once
 
 #include <cstdint>

@@ -91,7 +91,9 @@ struct Compiled {
 
     // -- reads and writes whose address is only known now
 
-    NES_INLINE static bool is_io(std::uint16_t address) { return static_cast<std::uint16_t>(address - 0x2000) < 0x2020; }
+    NES_INLINE static bool is_io(std::uint16_t address) {
+        return static_cast<std::uint16_t>(address - 0x2000) < 0x2020;
+    }
 
     NES_INLINE std::uint8_t plain(std::uint16_t address) const {
         return (address & 0x8000) ? program[address & 0x7FFF] : ram[address & 0x7FF];
@@ -100,7 +102,8 @@ struct Compiled {
     NES_INLINE std::uint8_t read(std::uint32_t address, Cycle at) {
         if (address < 0x2000) return ram[address & 0x7FF];
         if (address >= 0x8000) return program[address & 0x7FFF];
-        return host.read(console, machine, static_cast<std::uint16_t>(address), at, static_cast<std::uint8_t>(address >> 8));
+        return host.read(console, machine, static_cast<std::uint16_t>(address), at,
+                         static_cast<std::uint8_t>(address >> 8));
     }
 
     NES_INLINE std::uint8_t read_io(Registers& r, std::uint16_t address) {
@@ -120,7 +123,9 @@ struct Compiled {
         return host.read(console, machine, address, r.clock - 1, open);
     }
 
-    NES_INLINE std::uint8_t read_y(Registers& r, std::uint8_t operand) { return read_indexed(r, word_at(operand), r.y); }
+    NES_INLINE std::uint8_t read_y(Registers& r, std::uint8_t operand) {
+        return read_indexed(r, word_at(operand), r.y);
+    }
 
     NES_INLINE void write_io(Registers& r, std::uint16_t address, std::uint8_t value) {
         r.clock += host.write(console, machine, address, value, r.clock - 1);

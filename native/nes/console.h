@@ -73,6 +73,8 @@ struct Console {
 static_assert(std::is_trivially_copyable_v<Console>);
 static_assert(std::has_unique_object_representations_v<Console>, "a console has padding: name it, so that it is saved");
 
-constexpr Dot dot_at(Cycle cycle) { return cycle * kDotsPerCycle + 2; }  // a register is reached after two of three dots
+constexpr Dot dot_at(Cycle cycle) {
+    return cycle * kDotsPerCycle + 2;
+}  // a register is reached after two of three dots
 
 }  // namespace nes

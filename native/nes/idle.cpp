@@ -60,9 +60,9 @@ class Reader {
     std::uint16_t head_;
     int cycles_ = 0;
     int status_read_at_ = -1;
-    unsigned given_ = 0;    // registers this round has set so far
-    unsigned changed_ = 0;  // registers the loop sets at all
-    unsigned borrowed_ = 0; // registers used before this round had set them
+    unsigned given_ = 0;     // registers this round has set so far
+    unsigned changed_ = 0;   // registers the loop sets at all
+    unsigned borrowed_ = 0;  // registers used before this round had set them
 
     std::uint8_t byte(std::uint32_t address) const { return program_[address & 0x7FFF]; }
     std::uint32_t word(std::uint32_t address) const { return byte(address) | byte(address + 1) << 8; }
@@ -76,7 +76,8 @@ class Reader {
 
     std::optional<IdleLoop> branch_back(std::uint32_t pc, const Opcode& opcode) {
         const std::uint32_t next = pc + 2;
-        const std::uint32_t target = (next + static_cast<std::uint32_t>(static_cast<std::int8_t>(byte(pc + 1)))) & 0xFFFF;
+        const std::uint32_t target =
+            (next + static_cast<std::uint32_t>(static_cast<std::int8_t>(byte(pc + 1)))) & 0xFFFF;
         if (target != head_ || given_ == 0) return std::nullopt;
         const bool crosses = ((next ^ target) & 0xFF00) != 0;
         return finish(opcode.cycles + 1 + (crosses ? 1 : 0));

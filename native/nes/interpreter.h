@@ -9,9 +9,8 @@
 //   Cycle limit()                                  run until the clock gets here
 //   bool leaves(const Registers&)                  stop before this instruction: faster code is there for it
 //   void jumped_back(Registers&)                   pc went to an earlier address: perhaps a waiting loop
-//   void polled_early(Cycle clock, Cycle by)       the instruction that ends now looked for interrupts earlier than usual
-//   void irq_mask_changed(Registers&, bool before, bool at_once)
-//   void jam()                                     the CPU has locked up
+//   void polled_early(Cycle clock, Cycle by)       the instruction that ends now looked for interrupts earlier than
+//   usual void irq_mask_changed(Registers&, bool before, bool at_once) void jam() the CPU has locked up
 #pragma once
 
 #include "nes/instructions.h"
@@ -29,34 +28,34 @@ namespace operations {
 
 enum class Kind { Register, Read, Store, Modify, Branch, Control };
 
-#define NES_REGISTER(name)                                                          \
-    struct name {                                                                   \
-        static constexpr Kind kind = Kind::Register;                                \
-        NES_INLINE static void run(Registers& r) { instructions::name(r); }         \
+#define NES_REGISTER(name)                                                  \
+    struct name {                                                           \
+        static constexpr Kind kind = Kind::Register;                        \
+        NES_INLINE static void run(Registers& r) { instructions::name(r); } \
     };
-#define NES_READ(name)                                                              \
-    struct name {                                                                   \
-        static constexpr Kind kind = Kind::Read;                                    \
+#define NES_READ(name)                                                                 \
+    struct name {                                                                      \
+        static constexpr Kind kind = Kind::Read;                                       \
         NES_INLINE static void run(Registers& r, Byte m) { instructions::name(r, m); } \
     };
-#define NES_STORE(name)                                                             \
-    struct name {                                                                   \
-        static constexpr Kind kind = Kind::Store;                                   \
-        NES_INLINE static Byte run(Registers& r) { return instructions::name(r); }  \
+#define NES_STORE(name)                                                            \
+    struct name {                                                                  \
+        static constexpr Kind kind = Kind::Store;                                  \
+        NES_INLINE static Byte run(Registers& r) { return instructions::name(r); } \
     };
-#define NES_MODIFY(name)                                                            \
-    struct name {                                                                   \
-        static constexpr Kind kind = Kind::Modify;                                  \
+#define NES_MODIFY(name)                                                                      \
+    struct name {                                                                             \
+        static constexpr Kind kind = Kind::Modify;                                            \
         NES_INLINE static Byte run(Registers& r, Byte m) { return instructions::name(r, m); } \
     };
-#define NES_BRANCH(name)                                                            \
-    struct name {                                                                   \
-        static constexpr Kind kind = Kind::Branch;                                  \
-        NES_INLINE static bool run(Registers& r) { return instructions::name(r); }  \
+#define NES_BRANCH(name)                                                           \
+    struct name {                                                                  \
+        static constexpr Kind kind = Kind::Branch;                                 \
+        NES_INLINE static bool run(Registers& r) { return instructions::name(r); } \
     };
-#define NES_CONTROL(name)                                                           \
-    struct name {                                                                   \
-        static constexpr Kind kind = Kind::Control;                                 \
+#define NES_CONTROL(name)                           \
+    struct name {                                   \
+        static constexpr Kind kind = Kind::Control; \
     };
 
 // clang-format off
@@ -101,9 +100,9 @@ class Interpreter {
 
     NES_INLINE void step() {
         switch (bus.fetch(r.pc)) {
-#define NES_CASE(code, operation, mode, cycles)                 \
-    case code:                                                  \
-        execute<operations::operation, Mode::mode, cycles>();   \
+#define NES_CASE(code, operation, mode, cycles)               \
+    case code:                                                \
+        execute<operations::operation, Mode::mode, cycles>(); \
         break;
             NES_OPCODES(NES_CASE)
 #undef NES_CASE
@@ -369,8 +368,8 @@ class Interpreter {
 
 // Runs at least one instruction, then until the clock reaches the bus's limit.
 //
-// Each instruction jumps to the next by itself, so that the processor predicts the jump by the instruction it comes from;
-// registers and bus are copied so that they live in the processor's own registers meanwhile.
+// Each instruction jumps to the next by itself, so that the processor predicts the jump by the instruction it comes
+// from; registers and bus are copied so that they live in the processor's own registers meanwhile.
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wpedantic"
 template <class Bus>
@@ -382,9 +381,9 @@ void interpret(Registers& registers, Bus& memory) {
     static const void* const kLabels[256] = {NES_OPCODES(NES_LABEL)};
 #undef NES_LABEL
     goto* kLabels[bus.fetch(r.pc)];
-#define NES_THREAD(code, operation, mode, cycles)                              \
+#define NES_THREAD(code, operation, mode, cycles)                                     \
     label_##code : cpu.template execute<operations::operation, Mode::mode, cycles>(); \
-    if (r.clock >= bus.limit()) goto done;                                     \
+    if (r.clock >= bus.limit()) goto done;                                            \
     goto* kLabels[bus.fetch(r.pc)];
     NES_OPCODES(NES_THREAD)
 #undef NES_THREAD

@@ -7,9 +7,9 @@ namespace nes {
 namespace {
 
 constexpr Dot kFrameDots = Dot{kLines} * kDotsPerLine;
-constexpr int kLastPixelDot = 256;    // pixel x comes out with dot x + 1
+constexpr int kLastPixelDot = 256;  // pixel x comes out with dot x + 1
 constexpr int kCopyXDot = 257;
-constexpr int kCopyYDot = 304;        // the last of the dots 280 to 304 that copy
+constexpr int kCopyYDot = 304;  // the last of the dots 280 to 304 that copy
 constexpr Dot kVisibleDots = Dot{kVisibleLines} * kDotsPerLine;
 
 }  // namespace
@@ -48,9 +48,7 @@ Ppu::Place Ppu::place_of(Dot at) const {
     return since > 0 ? Place{-1, static_cast<int>(since)} : Place{-2, 0};
 }
 
-bool Ppu::working_at(Dot at) const {
-    return rendering() && at > prerender_dot() && at <= line0_dot + kVisibleDots;
-}
+bool Ppu::working_at(Dot at) const { return rendering() && at > prerender_dot() && at <= line0_dot + kVisibleDots; }
 
 void Ppu::catch_up(Dot at, const Machine& machine) {
     if (at <= synced) return;
@@ -205,7 +203,8 @@ void Ppu::draw_to(Dot at, const Machine& machine) const {
         scene.tiles = drawing.tiles;
     }
     for (int page = 0; page < 4; ++page) {
-        scene.nametables[page] = vram + vram_index(static_cast<std::uint16_t>(page * 0x400), machine.cartridge->mirroring);
+        scene.nametables[page] =
+            vram + vram_index(static_cast<std::uint16_t>(page * 0x400), machine.cartridge->mirroring);
     }
     scene.oam = oam;
     scene.palette = palette;

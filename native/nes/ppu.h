@@ -33,15 +33,15 @@ enum PpuFlag : std::uint8_t { kOverflowed = 0x20, kSpriteZero = 0x40, kVblank = 
 constexpr std::uint16_t kScrollX = 0x041F;  // the bits of an address that each line takes anew from t
 
 struct Ppu {
-    Dot vblank_dot;         // when the current frame's vblank began: line 241, dot 1
-    Dot line0_dot;          // line 0, dot 0 of the current frame
-    Dot next_vblank;        // when the next begins
-    Dot synced;             // everything before this dot is accounted for
-    Dot hit_dot;            // foreseen: sprite 0 hits; kNever: not in this frame
-    Dot overflow_dot;       // foreseen: a ninth sprite is found
-    std::uint16_t v;        // the address: of $2007, and while rendering of the next tile
-    std::uint16_t t;        // what is copied to it
-    std::uint16_t stream;   // the address that tile `stream_tile` of line `stream_line` is fetched with
+    Dot vblank_dot;            // when the current frame's vblank began: line 241, dot 1
+    Dot line0_dot;             // line 0, dot 0 of the current frame
+    Dot next_vblank;           // when the next begins
+    Dot synced;                // everything before this dot is accounted for
+    Dot hit_dot;               // foreseen: sprite 0 hits; kNever: not in this frame
+    Dot overflow_dot;          // foreseen: a ninth sprite is found
+    std::uint16_t v;           // the address: of $2007, and while rendering of the next tile
+    std::uint16_t t;           // what is copied to it
+    std::uint16_t stream;      // the address that tile `stream_tile` of line `stream_line` is fetched with
     std::int16_t stream_line;  // -1: line 0 will begin with t
     std::uint8_t stream_tile;
     std::uint8_t fine_x;
@@ -55,7 +55,7 @@ struct Ppu {
     std::uint8_t odd;           // this frame loses a dot if it is rendered
     std::uint8_t oam_address;
     std::uint8_t read_buffer;
-    std::uint8_t bus;           // the last byte that went over the chip's pins
+    std::uint8_t bus;  // the last byte that went over the chip's pins
     std::uint8_t unused[3];
     std::uint8_t palette[32];
     std::uint8_t oam[256];

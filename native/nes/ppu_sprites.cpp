@@ -74,8 +74,8 @@ Dot Ppu::find_hit(Dot from, const Machine& machine) const {
 
 namespace {
 
-// Whether any line has eight sprites or more. The fullest line is one at which some sprite begins, and the sprites on it
-// are those that begin there or on one of the lines before: eight counters, added up by one multiplication.
+// Whether any line has eight sprites or more. The fullest line is one at which some sprite begins, and the sprites on
+// it are those that begin there or on one of the lines before: eight counters, added up by one multiplication.
 bool any_full_line(const std::uint8_t* oam, int height) {
     std::uint8_t beginning[16 + 256] = {};  // by line, after sixteen that do not exist
     std::uint8_t tops[64];

@@ -19,7 +19,8 @@ enum Status : std::uint8_t {
 };
 
 // Most results set N and Z and most of those are never looked at, so the result itself is kept instead:
-// zero when the low byte of `nz` is 0, negative when bit 7 or bit 8 is set (bit 8 alone: negative and zero, as BIT can).
+// zero when the low byte of `nz` is 0, negative when bit 7 or bit 8 is set (bit 8 alone: negative and zero, as BIT
+// can).
 struct Registers {
     std::uint8_t a = 0;
     std::uint8_t x = 0;
