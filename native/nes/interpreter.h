@@ -9,8 +9,9 @@
 //   Cycle limit()                                  run until the clock gets here
 //   bool leaves(const Registers&)                  stop before this instruction: faster code is there for it
 //   void jumped_back(Registers&)                   pc went to an earlier address: perhaps a waiting loop
-//   void polled_early(Cycle clock, Cycle by)       the instruction that ends now looked for interrupts earlier than
-//   usual void irq_mask_changed(Registers&, bool before, bool at_once) void jam() the CPU has locked up
+//   void polled_early(Cycle clock, Cycle by)       the instruction that ends now looked for interrupts early
+//   void irq_mask_changed(Registers&, bool, bool)  what the I flag was, and whether the change counts at once
+//   void jam()                                     the CPU has locked up
 #pragma once
 
 #include "nes/instructions.h"
@@ -21,8 +22,6 @@
 namespace nes {
 
 using Address = std::uint16_t;
-
-// -- one instruction
 
 template <class Bus>
 class Interpreter {
