@@ -73,8 +73,8 @@ class LineLimit {
         unsigned rows = 0;
         for (int half = 0; half < height; half += 8) {
             const std::uint64_t counts = load_pixels(taken_ + line + half);
-            // Counts are at most 64, so a byte has a bit of 0x78 set exactly when the line is full.
-            const std::uint64_t full = ((counts >> 3 | counts >> 4 | counts >> 5 | counts >> 6) & kEachByte);
+            // At most 63 came before, so a line is full exactly when bit 3, 4 or 5 is set.
+            const std::uint64_t full = (counts >> 3 | counts >> 4 | counts >> 5) & kEachByte;
             store_pixels(taken_ + line + half, counts + kEachByte);
             rows |= static_cast<unsigned>(((~full & kEachByte) * 0x0102040810204080) >> 56) << half;
         }

@@ -1,41 +1,61 @@
 #include "screen/colour.h"
 
 #include <algorithm>
-#include <array>
 #include <cstring>
 
-#include "nes/palette.h"
+#include "screen/colour_table.h"
+#include "screen/simd.h"
 
 namespace screen {
 namespace {
 
-constexpr int kEmphases = 8;
+constexpr int kLineBytes = 3 * nes::kScreenWidth;
 
-using ColourTable = std::array<std::array<std::uint8_t, 4>, nes::kColours>;  // red, green, blue, 0
-
-constexpr std::array<ColourTable, kEmphases> emphasised_tables() {
-    std::array<ColourTable, kEmphases> tables{};
-    for (int emphasis = 0; emphasis < kEmphases; ++emphasis) {
-        for (int index = 0; index < nes::kColours; ++index) {
-            const nes::Colour colour = nes::emphasised(nes::kPalette[index], emphasis);
-            tables[emphasis][index] = {colour[0], colour[1], colour[2], 0};
+constexpr ColourTable colour_table(int emphasis) {
+    ColourTable table{};
+    for (int index = 0; index < nes::kColours; ++index) {
+        const nes::Colour colour = nes::emphasised(nes::kPalette[index], emphasis);
+        for (int channel = 0; channel < 3; ++channel) {
+            table.pixels[index][channel] = colour[channel];
+            table.planes[channel][index] = colour[channel];
         }
     }
-    return tables;
+    return table;
 }
 
-constexpr std::array<ColourTable, kEmphases> kTables = emphasised_tables();
+const ColourTable& table_of(const nes::Picture& picture, int line) { return kColourTables[picture.emphasis[line] & 7]; }
 
-void write_line(const nes::Picture& picture, int line, std::uint8_t* out) {
-    const ColourTable& table = kTables[picture.emphasis[line] & 7];
-    const std::uint8_t* pixels = &picture.pixels[line * nes::Picture::kStride];
-    // Four bytes at a time, the fourth overwritten by the next pixel; the last pixel must not run over the end.
-    int x = 0;
-    for (; x < nes::kScreenWidth - 1; ++x) std::memcpy(out + 3 * x, table[pixels[x] & 63].data(), 4);
-    std::memcpy(out + 3 * x, table[pixels[x] & 63].data(), 3);
+const std::uint8_t* pixels_of(const nes::Picture& picture, int line) {
+    return &picture.pixels[line * nes::Picture::kStride];
+}
+
+void write_line(const nes::Picture& picture, const nes::Picture* other, int line, std::uint8_t* out) {
+#if defined(__x86_64__)
+    if (current_path() == SimdPath::avx512) {
+        write_rgb_line_avx512(table_of(picture, line), pixels_of(picture, line),
+                              other == nullptr ? nullptr : &table_of(*other, line),
+                              other == nullptr ? nullptr : pixels_of(*other, line), out);
+        return;
+    }
+#endif
+    write_rgb_line_plain(table_of(picture, line), pixels_of(picture, line), out);
+    if (other == nullptr) return;
+    std::uint8_t second[kLineBytes];
+    write_rgb_line_plain(table_of(*other, line), pixels_of(*other, line), second);
+    for (int i = 0; i < kLineBytes; ++i) out[i] = std::max(out[i], second[i]);
 }
 
 }  // namespace
+
+constexpr ColourTable kColourTables[kEmphases] = {colour_table(0), colour_table(1), colour_table(2), colour_table(3),
+                                                  colour_table(4), colour_table(5), colour_table(6), colour_table(7)};
+
+void write_rgb_line_plain(const ColourTable& table, const std::uint8_t* pixels, std::uint8_t* out) {
+    // Four bytes at a time, the fourth overwritten by the next pixel; the last pixel must not run over the end.
+    int x = 0;
+    for (; x < nes::kScreenWidth - 1; ++x) std::memcpy(out + 3 * x, table.pixels[pixels[x] & 63], 4);
+    std::memcpy(out + 3 * x, table.pixels[pixels[x] & 63], 3);
+}
 
 void use_colour_shades(nes::Picture& picture) {
     for (int colour = 0; colour < nes::kColours; ++colour) picture.shades[colour] = static_cast<std::uint8_t>(colour);
@@ -46,14 +66,7 @@ void write_indices(const nes::Picture& picture, std::uint8_t* out) {
 }
 
 void write_rgb(const nes::Picture& picture, const nes::Picture* other, std::uint8_t* out) {
-    constexpr int kLineBytes = 3 * nes::kScreenWidth;
-    for (int line = 0; line < nes::kScreenHeight; ++line, out += kLineBytes) {
-        write_line(picture, line, out);
-        if (other == nullptr) continue;
-        std::uint8_t second[kLineBytes];
-        write_line(*other, line, second);
-        for (int i = 0; i < kLineBytes; ++i) out[i] = std::max(out[i], second[i]);
-    }
+    for (int line = 0; line < nes::kScreenHeight; ++line, out += kLineBytes) write_line(picture, other, line, out);
 }
 
 }  // namespace screen
