@@ -21,7 +21,7 @@ constexpr std::size_t kMemoryBytes = 0x10000;
 struct FlatBus {
     std::uint8_t* memory;
 
-    std::uint8_t fetch(std::uint16_t address) const { return memory[address]; }
+    std::uint8_t fetch(std::uint16_t address, nes::Cycle) const { return memory[address]; }
     std::uint8_t& low(std::uint16_t address) { return memory[address]; }
     std::uint8_t read(std::uint16_t address, nes::Cycle, std::uint8_t) const { return memory[address]; }
     nes::Cycle write(std::uint16_t address, std::uint8_t value, nes::Cycle) {
