@@ -1,6 +1,6 @@
 """env-supermariobrosnes-turbo-emu 0.7.4: many consoles in one call, written in Rust.
 
-As fast as it goes on one core: one thread, pictures that are not copied, nothing reported but rewards and ends. How many
+As fast as it goes on one core: one thread, pictures that are not copied, nothing told but rewards and ends. How many
 consoles hardly matters to it (4 to 64 were within noise of each other, 1 is a tenth slower). Episodes end when it says
 so, and it is asked to begin them again, which it does not do by itself.
 """

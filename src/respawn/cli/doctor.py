@@ -1,4 +1,4 @@
-"""respawn doctor."""
+"""respawn doctor [engine]."""
 
 import json
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ from respawn.cli.tables import console, print_facts
 class DoctorArguments:
     """Say what this machine has, and what is wrong with it.
 
-    The exit code is 1 if there is a problem; a warning is none.
+    The exit code is 1 if there is a problem; a warning is none. 'respawn doctor engine' examines the NES engine.
     """
 
     runs: RunsDirectory = Path("runs")
@@ -25,7 +25,12 @@ class DoctorArguments:
 
 
 def main(words: list[str]) -> int:
-    """Examine the machine."""
+    """Examine the machine, or the engine alone."""
+    if words and words[0] == "engine":
+        # Imported only now: the machine is examined without it.
+        from respawn.cli import doctor_engine
+
+        return doctor_engine.main(words[1:])
     arguments = parse(DoctorArguments, words, "respawn doctor")
     # Imported only now: '--help' needs none of it.
     from respawn.cli.examination import examine, find_problems, find_warnings
