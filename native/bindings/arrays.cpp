@@ -23,7 +23,9 @@ const ElementFacts& facts_of(Element element) {
     return kFacts[static_cast<int>(element)];
 }
 
-std::string class_name(nb::handle object) { return nb::cast<std::string>(nb::str(object.type().attr("__name__"))); }
+std::string text_of(const nb::object& object) { return nb::cast<std::string>(nb::str(nb::handle(object))); }
+
+std::string class_name(nb::handle object) { return text_of(object.type().attr("__name__")); }
 
 std::string shape_text(const Py_ssize_t* lengths, std::size_t count) {
     std::string text = "(";
@@ -48,7 +50,7 @@ bool is_element(const Py_buffer& view, const ElementFacts& facts) {
 }
 
 std::string element_text(nb::handle source, const Py_buffer& view) {
-    if (nb::hasattr(source, "dtype")) return nb::cast<std::string>(nb::str(source.attr("dtype")));
+    if (nb::hasattr(source, "dtype")) return text_of(source.attr("dtype"));
     return std::string("of format '") + (view.format ? view.format : "B") + "'";
 }
 

@@ -130,8 +130,10 @@ void load_states(Pool& self, nb::handle lanes, nb::handle states) {
 
 void save_frames(Pool& self, nb::handle lanes, nb::handle out) {
     const Array which = numbers(lanes, "lanes");
-    const Array shown = frames_array(self, out, which.length(0), Access::write);
-    if (shown) run(self, [&] { self.save_frames(as_span(which), shown.bytes()); });
+    if (self.rules().pictures.kind() == PictureKind::none)
+        throw nb::value_error("this pool shows no pictures (its kind is 'none'), so there are none to save");
+    const Array shown(out, "out", Element::uint8, Access::write, {frames_shape(self, which.length(0))});
+    run(self, [&] { self.save_frames(as_span(which), shown.bytes()); });
 }
 
 void load_frames(Pool& self, nb::handle lanes, nb::handle frames) {
@@ -155,17 +157,20 @@ void bind_pool(nb::module_& module) {
         .def("__init__", &make, "cartridge"_a, "lanes"_a, "threads"_a = 1, "skip"_a = 4, "kind"_a = "none",
              "height"_a = 84, "width"_a = 84, "stack"_a = 4, "max_of_two"_a = false, "watch"_a = nb::none(),
              "interpret"_a = false)
-        .def("step", &step, "buttons"_a, "frames"_a = nb::none(), "ram"_a = nb::none(), "restart"_a = nb::none(),
+        .def("step", &step, "buttons"_a.none(), "frames"_a = nb::none(), "ram"_a = nb::none(), "restart"_a = nb::none(),
              "Restart the lanes that ask for it, run every lane for `skip` frames, write pictures and watched RAM.")
         .def("observe", &observe, "frames"_a = nb::none(), "ram"_a = nb::none(),
              "Write pictures and watched RAM as they stand.")
-        .def("set_starts", &set_starts, "states"_a, "frames"_a = nb::none(), "Copy the table that lanes restart from.")
-        .def("load", &load, "lanes"_a, "starts"_a, "Restart these lanes from these entries of the table.")
-        .def("save_states", &save_states, "lanes"_a, "out"_a, "Copy the states of these lanes.")
-        .def("load_states", &load_states, "lanes"_a, "states"_a,
+        .def("set_starts", &set_starts, "states"_a.none(), "frames"_a = nb::none(),
+             "Copy the table that lanes restart from.")
+        .def("load", &load, "lanes"_a.none(), "starts"_a.none(), "Restart these lanes from these entries of the table.")
+        .def("save_states", &save_states, "lanes"_a.none(), "out"_a.none(), "Copy the states of these lanes.")
+        .def("load_states", &load_states, "lanes"_a.none(), "states"_a.none(),
              "Set the states of these lanes; their pictures become black.")
-        .def("save_frames", &save_frames, "lanes"_a, "out"_a, "Copy the pictures of these lanes, oldest first.")
-        .def("load_frames", &load_frames, "lanes"_a, "frames"_a, "Set the pictures of these lanes; None: black.")
+        .def("save_frames", &save_frames, "lanes"_a.none(), "out"_a.none(),
+             "Copy the pictures of these lanes, oldest first.")
+        .def("load_frames", &load_frames, "lanes"_a.none(), "frames"_a.none(),
+             "Set the pictures of these lanes; None: black.")
         .def_prop_ro("lanes", &Pool::lanes)
         .def_prop_ro("threads", &Pool::threads)
         .def_prop_ro("starts", &Pool::starts, "How many entries the table has.")
