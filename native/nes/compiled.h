@@ -33,8 +33,10 @@ struct Compiled {
         console.cpu.irq_off_at_poll = (r.fixed & kIrqOff) ? 1 : 0;
     }
 
-    NES_INLINE void wait(Registers& r, std::uint16_t head) {
-        if (last_head == head) r.clock = host.wait(console, machine, head, r.clock, last_round);
+    // At the end of a round. Only the second in a row is known to equal the one before it.
+    NES_INLINE void wait(Registers& r, std::uint16_t head, int period) {
+        if (last_head == head && r.clock - last_round == period)
+            r.clock = host.wait(console, machine, head, r.clock, last_round);
         last_head = head;
         last_round = r.clock;
     }

@@ -5,67 +5,67 @@ None and a sentence about why the interpreter must do.
 """
 
 import shutil
-import sys
 import time
-from collections.abc import Callable
 from pathlib import Path
 
 import filelock
 
 from respawn.worlds.mario import _engine
 from respawn.worlds.mario.recompiler.cache import Slot, headers_folder
-from respawn.worlds.mario.recompiler.compiler import Compiler, CompilerError, find_compiler
+from respawn.worlds.mario.recompiler.compiler import TIMEOUT_SECONDS, CompilerError, find_compiler
 from respawn.worlds.mario.recompiler.generate import generate
+from respawn.worlds.mario.recompiler.progress import Say, Teller, say_on_stderr
 from respawn.worlds.mario.recompiler.verify import CodeDiffersError, verify
 
-__all__ = ["ensure_code"]
-
-Say = Callable[[str], None]
-
-
-def say_on_stderr(sentence: str) -> None:
-    """One line, where it disturbs no output that a program reads."""
-    print(f"respawn: {sentence}", file=sys.stderr, flush=True)
+__all__ = ["ensure_code", "say_on_stderr"]
 
 
 def ensure_code(cartridge: _engine.Cartridge, ines: bytes, *, say: Say = say_on_stderr) -> Path | None:
-    """The cartridge's program as a verified library; compiles it if this machine has not done so yet."""
+    """The cartridge's program as a verified library; compiles it if this machine has not done so yet.
+
+    Args:
+      cartridge: The game.
+      ines: The file it was read from.
+      say: Gets each sentence for the user. On a terminal, work in progress is shown as a live line instead.
+    """
+    teller = Teller(say)
     try:
-        compiler = find_compiler()
-        slot = Slot.of(cartridge.program_hash, compiler)
-        ready = slot.read()
-        if ready is not None:
-            return ready
-        lock = slot.lock()
-        try:
-            lock.acquire(timeout=0)
-        except filelock.Timeout:
-            say("another process is compiling the game's program; waiting for it")
-            lock.acquire()
-        try:
-            # Whoever held the lock may have done the work.
-            return slot.read() or _make(cartridge, ines, slot, compiler, say)
-        finally:
-            lock.release()
+        slot = Slot.of(cartridge.program)
+        return slot.read() or _make_alone(cartridge, ines, slot, teller)
     except (CompilerError, CodeDiffersError, OSError) as error:
-        say(f"the game's program is interpreted, at about a fifth of the speed: {error}")
+        teller.say(f"the game's program is interpreted, at about a fifth of the speed: {error}")
         return None
 
 
-def _make(cartridge: _engine.Cartridge, ines: bytes, slot: Slot, compiler: Compiler, say: Say) -> Path:
+def _make_alone(cartridge: _engine.Cartridge, ines: bytes, slot: Slot, teller: Teller) -> Path:
+    lock = slot.lock()
+    try:
+        lock.acquire(timeout=0)
+    except filelock.Timeout:
+        with teller.working("another process is compiling a game's program; waiting for it"):
+            lock.acquire(timeout=2 * TIMEOUT_SECONDS)
+    try:
+        # Whoever held the lock may have done the work.
+        return slot.read() or _make(cartridge, ines, slot, teller)
+    finally:
+        lock.release()
+
+
+def _make(cartridge: _engine.Cartridge, ines: bytes, slot: Slot, teller: Teller) -> Path:
+    compiler = find_compiler()
     began = time.monotonic()
-    say("compiling the game's program to native code, once; it takes 10 to 40 seconds")
     workshop = slot.workshop()
     try:
-        source, library = workshop / "code.cpp", workshop / "code.so"
-        source.write_text(generate(cartridge))
-        compiler.compile(source, library, headers_folder())
-        frames = verify(ines, library)
+        with teller.working("compiling the game's program to native code, once; it takes 10 to 40 seconds"):
+            source, library = workshop / "code.cpp", workshop / "code.so"
+            source.write_text(generate(cartridge))
+            compiler.compile(source, library, headers_folder())
+            frames = verify(ines, library)
         seconds = time.monotonic() - began
         kept = slot.keep(
             workshop, {"compiler": compiler.version, "verified_frames": frames, "seconds": round(seconds, 1)}
         )
-        say(f"compiled in {seconds:.0f} s and found equal to the interpreter over {frames:,} frames")
-        return kept
     finally:
         shutil.rmtree(workshop, ignore_errors=True)
+    teller.say(f"compiled in {seconds:.0f} s and found equal to the interpreter over {frames:,} frames")
+    return kept

@@ -13,9 +13,9 @@ import filelock
 
 from respawn.worlds.mario import _engine
 from respawn.worlds.mario.files import user_cache_folder
-from respawn.worlds.mario.recompiler.compiler import Compiler
 
-LIBRARY, RECORD = "code.so", "code.json"
+LIBRARY, RECORD, LOCK = "code.so", "code.json", "making.lock"
+WORKSHOPS = "making-"
 
 
 def headers_folder() -> Path:
@@ -49,10 +49,12 @@ class Slot:
     folder: Path
 
     @staticmethod
-    def of(program_hash: str, compiler: Compiler | None) -> "Slot":
-        """The slot for a program on this machine. The compiler is part of its name: another one makes other code."""
-        made_by = f"{compiler.version} {' '.join(compiler.flags)}" if compiler else ""
-        key = "\n".join([program_hash, engine_fingerprint(), cpu_name(), made_by])
+    def of(program: bytes) -> "Slot":
+        """The slot for a program on this machine.
+
+        The compiler is not part of its name: code was verified whoever made it, and it outlives the compiler.
+        """
+        key = "\n".join([hashlib.sha256(program).hexdigest(), engine_fingerprint(), cpu_name()])
         return Slot(user_cache_folder() / "code" / hashlib.sha256(key.encode()).hexdigest()[:24])
 
     @property
@@ -70,14 +72,15 @@ class Slot:
         return self.library if intact else None
 
     def lock(self) -> filelock.FileLock:
-        """Held by whoever is compiling for this slot."""
+        """Held by whoever is compiling: one for all slots, so that the holder may tidy up after others."""
         self.folder.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        return filelock.FileLock(self.folder.with_suffix(".lock"))
+        return filelock.FileLock(self.folder.parent / LOCK)
 
     def workshop(self) -> Path:
-        """An empty folder on the same disk."""
-        self.folder.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        return Path(tempfile.mkdtemp(prefix="making-", dir=self.folder.parent))
+        """An empty folder on the same disk, for the holder of the lock; those of processes that were killed go."""
+        for abandoned in self.folder.parent.glob(f"{WORKSHOPS}*"):
+            shutil.rmtree(abandoned, ignore_errors=True)
+        return Path(tempfile.mkdtemp(prefix=WORKSHOPS, dir=self.folder.parent))
 
     def keep(self, workshop: Path, facts: dict[str, object]) -> Path:
         """Put verified code in its place, in one step."""

@@ -13,13 +13,14 @@ LEFT_TO_THE_INTERPRETER = frozenset(
 STORES = frozenset({"sta", "stx", "sty", "sax"})
 MODIFIES = frozenset({"asl", "lsr", "rol", "ror", "inc", "dec", "slo", "rla", "sre", "rra", "dcp", "isc"})
 OAM_DMA = 0x4014
+RAM_END = 0x2000
 LONGEST_WAY = 400
 """cycles; a longer straight piece gets a check of its own, so that little is left to the interpreter near an event"""
 
 
 def touches_io(first: int, last: int) -> bool:
     """Whether any address of a range is neither plain memory nor program."""
-    return first < 0x8000 and last >= 0x2000
+    return first < 0x8000 and last >= RAM_END
 
 
 def address_range(instruction: Instruction) -> tuple[int, int] | None:
@@ -43,26 +44,45 @@ def is_left(instruction: Instruction) -> bool:
     """Whether the interpreter does this one: rare, and hard to get right twice."""
     if instruction.name in LEFT_TO_THE_INTERPRETER:
         return True
+    if instruction.mode == "indirect":
+        return touches_io(instruction.operand, instruction.operand)
     addresses = address_range(instruction)
     if addresses is None:
         return False
     if instruction.name in MODIFIES:
-        return touches_io(*addresses)
+        return addresses[1] >= RAM_END
     # Copying sprites halts the CPU for so long that an event may come meanwhile.
     return instruction.name in STORES and addresses[0] <= OAM_DMA <= addresses[1]
 
 
+def may_leave(instruction: Instruction) -> bool:
+    """Whether the interpreter does this one if its pointer leads anywhere but to RAM."""
+    return instruction.name in STORES | MODIFIES and instruction.mode in {"indirect_x", "indirect_y"}
+
+
 class Checks:
-    """The entries of the compiled program, each with its reach in cycles."""
+    """Where the compiled program looks at the clock, each place with its reach in cycles."""
 
     def __init__(self, walk: Walk) -> None:
         self.instructions = walk.instructions
         self._marked = {address for address in walk.entries if address in walk.instructions}
         for instruction in walk.instructions.values():
             self._mark(instruction)
+        for address in sorted(self._marked):
+            # It is no entry, so that the one behind it has to be.
+            if may_leave(self.instructions[address]):
+                self._mark_known(self.instructions[address].next)
         self.reach: dict[int, int] = {}
         self._longest: dict[int, int] = {}
         self._measure()
+
+    @property
+    def entries(self) -> dict[int, int]:
+        """The checks where the interpreter may hand over: those behind which at least one instruction is done.
+
+        Otherwise the two could hand one instruction to each other for ever.
+        """
+        return {address: reach for address, reach in self.reach.items() if not may_leave(self.instructions[address])}
 
     def _mark(self, instruction: Instruction) -> None:
         for target in self.successors(instruction):
@@ -96,7 +116,7 @@ class Checks:
             if further > LONGEST_WAY:
                 self._marked.add(address)
             self._longest[address] = further
-        # An entry whose first instruction is left to the interpreter is none.
+        # A check before an instruction that is left to the interpreter would be of no use.
         self.reach = {address: self._longest[address] for address in self._marked if self._longest[address] > 0}
 
     def _way_from(self, address: int) -> int:

@@ -3,6 +3,7 @@
 import os
 import shutil
 import subprocess
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -19,8 +20,10 @@ class CompilerError(Exception):
 class Compiler:
     """A compiler and what to ask of it."""
 
-    path: str
+    command: tuple[str, ...]
+    """its path, and what the user wants passed to it"""
     version: str
+    """the first line it says about itself"""
 
     @property
     def flags(self) -> tuple[str, ...]:
@@ -30,30 +33,42 @@ class Compiler:
 
     def compile(self, source: Path, target: Path, headers: Path) -> None:
         """Make a shared library of one source file."""
-        command = [self.path, *self.flags, "-I", str(headers), str(source), "-o", str(target)]
-        try:
-            done = subprocess.run(command, capture_output=True, text=True, timeout=TIMEOUT_SECONDS, check=False)
-        except (OSError, subprocess.TimeoutExpired) as error:
-            raise CompilerError(f"{self.path} could not be run to its end ({error})") from error
-        if done.returncode != 0:
+        command = [*self.command, *self.flags, "-I", str(headers), str(source), "-o", str(target)]
+        # What a killed compiler leaves behind then lies where it is tidied up.
+        surroundings = {**os.environ, "TMPDIR": str(target.parent)}
+        done = _run(command, TIMEOUT_SECONDS, surroundings)
+        if done.returncode != 0 or not target.is_file():
             complaints = [line for line in done.stderr.splitlines() if "error" in line] or done.stderr.splitlines()
             first = complaints[0].strip() if complaints else "without a word"
-            raise CompilerError(f"{self.path} failed with exit code {done.returncode}: {first}")
+            raise CompilerError(f"{self.command[0]} failed with exit code {done.returncode}: {first}")
 
 
 def find_compiler() -> Compiler:
     """The one the user names in CXX, or the first that is installed."""
     named = os.environ.get(COMPILER_VARIABLE, "").split()
-    for candidate in named[:1] or CANDIDATES:
+    for candidate, *arguments in [named] if named else [[name] for name in CANDIDATES]:
         path = shutil.which(candidate)
         if path is None:
             continue
-        try:
-            done = subprocess.run([path, "--version"], capture_output=True, text=True, timeout=60, check=False)
-        except (OSError, subprocess.TimeoutExpired) as error:
-            raise CompilerError(f"{path} could not be run ({error})") from error
-        return Compiler(path, done.stdout.splitlines()[0] if done.stdout else path)
+        command = (path, *arguments)
+        done = _run([*command, "--version"], 60)
+        if done.returncode != 0 or not done.stdout:
+            raise CompilerError(f"{path} does not tell its version (exit code {done.returncode})")
+        return Compiler(command, done.stdout.splitlines()[0])
     sought = f"{named[0]} (which CXX names)" if named else "any of " + ", ".join(CANDIDATES)
     raise CompilerError(
         f"there is no C++ compiler: looked for {sought}; on Debian or Ubuntu 'sudo apt install g++' brings one"
     )
+
+
+def _run(
+    command: Sequence[str], seconds: int, surroundings: Mapping[str, str] | None = None
+) -> subprocess.CompletedProcess[str]:
+    try:
+        return subprocess.run(
+            command, capture_output=True, text=True, errors="replace", timeout=seconds, env=surroundings, check=False
+        )
+    except OSError as error:
+        raise CompilerError(f"{command[0]} could not be run ({error})") from error
+    except subprocess.TimeoutExpired:
+        raise CompilerError(f"{command[0]} was stopped after {seconds} seconds") from None

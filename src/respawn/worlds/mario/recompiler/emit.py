@@ -6,7 +6,7 @@ beforehand. One function holds the whole program, a label where it is needed, so
 
 from collections.abc import Callable, Iterator
 
-from respawn.worlds.mario.recompiler.checks import MODIFIES, STORES, Checks, is_left, touches_io, writes_io
+from respawn.worlds.mario.recompiler.checks import MODIFIES, RAM_END, STORES, Checks, is_left, writes_io
 from respawn.worlds.mario.recompiler.program import PROGRAM_END, PROGRAM_START, Instruction, Program
 
 HEADER = """\
@@ -58,7 +58,8 @@ class Emitter:
 
     def _reach_table(self) -> Iterator[str]:
         yield "static const std::uint16_t kReach[0x8000] = {"
-        yield from self._by_address(lambda address: str(self.checks.reach.get(address, 0)))
+        entries = self.checks.entries
+        yield from self._by_address(lambda address: str(entries.get(address, 0)))
         yield "};"
 
     @staticmethod
@@ -108,9 +109,24 @@ class Emitter:
 
     def _go_back(self, source: Instruction, target: int) -> str:
         """The same, minding loops that only wait."""
-        if target <= source.address and target in self.idle_heads:
-            return f"{{ c.wait(r, {target:#06x}); {self._go(target)} }}"
-        return self._go(target)
+        period = self._waiting_period(source, target) if target in self.idle_heads else None
+        if period is None:
+            return self._go(target)
+        return f"{{ c.wait(r, {target:#06x}, {period}); {self._go(target)} }}"
+
+    def _waiting_period(self, source: Instruction, head: int) -> int | None:
+        """The cycles of a round from the head to this jump back; None for a jump that only leads to the loop."""
+        cycles = 0
+        while head < source.address:
+            instruction = self.checks.instructions.get(head)
+            if instruction is None or instruction.is_branch or instruction.name == "jmp":
+                return None
+            cycles += instruction.cycles
+            head = instruction.next
+        if head != source.address:
+            return None
+        taken = (2 if source.branch_crosses else 1) if source.is_branch else 0
+        return cycles + source.cycles + taken
 
     def _fall_through(self, instruction: Instruction, following: int | None) -> list[str]:
         if is_left(instruction) or instruction.name in {"jmp", "jsr", "rts", "rti"}:
@@ -151,8 +167,6 @@ class Emitter:
         if instruction.name == "jmp":
             pointer = instruction.operand
             high = (pointer & 0xFF00) | ((pointer + 1) & 0xFF)
-            if touches_io(pointer, pointer) or touches_io(high, high):
-                return [f"    {{ r.pc = {instruction.address:#06x}; goto leave; }}"]
             return [clock, f"    r.pc = c.pointer({pointer:#06x}, {high:#06x}); goto dispatch;"]
         if instruction.name == "jsr":
             back = instruction.address + 2
@@ -191,7 +205,7 @@ class Emitter:
         if instruction.mode == "indirect_y":
             return [clock, f"    {operation}(r, c.read_y(r, {operand:#04x}));"]
         last = operand + (255 if instruction.mode in INDEXED else 0)
-        if last < 0x2000:
+        if last < RAM_END:
             mask = "" if last < 0x800 else " & 0x7FF"
             value = f"c.ram[({self._address(instruction)}){mask}]"
         elif operand >= 0x8000 and last <= 0xFFFF:
@@ -234,8 +248,6 @@ class Emitter:
             change = f"    std::uint8_t& cell = c.ram[place & 0x7FF]; cell = {operation}(r, cell); }}"
             return [*self._locate(instruction), clock, change]
         last = instruction.operand + (255 if instruction.mode in INDEXED else 0)
-        if last >= 0x2000:
-            return [f"    {{ r.pc = {instruction.address:#06x}; goto leave; }}"]
         mask = "" if last < 0x800 else " & 0x7FF"
         cell = f"c.ram[({self._address(instruction)}){mask}]"
         return [clock, f"    {{ std::uint8_t& cell = {cell}; cell = {operation}(r, cell); }}"]
@@ -245,5 +257,5 @@ class Emitter:
         locate = "pointer_x" if instruction.mode == "indirect_x" else "pointer_y"
         return [
             f"    {{ const std::uint32_t place = c.{locate}(r, {instruction.operand:#04x});",
-            f"    if (place >= 0x2000) {{ r.pc = {instruction.address:#06x}; goto leave; }}",
+            f"    if (place >= {RAM_END:#06x}) {{ r.pc = {instruction.address:#06x}; goto leave; }}",
         ]

@@ -31,8 +31,11 @@ class Walk:
         vectors = [program.word(vector) for vector in (NMI_VECTOR, RESET_VECTOR, IRQ_VECTOR)]
         for address in vectors:
             self._enter(address)
-        self._todo.extend(seeds)
         self._follow()
+        for address in sorted(seeds):
+            if address not in self.instructions:
+                self._enter(address)
+                self._follow()
         while self._tables:
             self._read_table(self._tables.pop())
             self._follow()
