@@ -293,6 +293,8 @@ class _Assembly:
 
     def _mode(self, number: int, modes: dict[str, int], rest: str, address: int, final: bool) -> tuple[str, str]:
         long, rest = rest.lower().startswith("abs "), re.sub(r"^abs ", "", rest, flags=re.IGNORECASE)
+        if not rest:
+            raise AssemblyError("the operand is missing")
         mode, operand = next((mode, match[1]) for shape, mode in _SHAPES if (match := shape.fullmatch(rest)))
         if mode in _LONG:
             value = self.value(operand, address, strict=final)

@@ -1,4 +1,4 @@
-"""The engine as the tests see it, or a reason to skip them; and the folder of the fuzzer they share with the benchmark."""
+"""The engine as the tests see it, or a reason to skip them; and the way to the fuzzer shared with the benchmark."""
 
 import sys
 from pathlib import Path

@@ -24,7 +24,9 @@ def pattern_chr() -> bytes:
     }
     half = bytearray()
     for number in range(256):
-        rows = tiles.get(number) or [((number * 37 + row * 11) & 0xFF, (number * 101 ^ row * 29) & 0xFF) for row in range(8)]
+        rows = tiles.get(number) or [
+            ((number * 37 + row * 11) & 0xFF, (number * 101 ^ row * 29) & 0xFF) for row in range(8)
+        ]
         half += bytes(low for low, _ in rows) + bytes(high for _, high in rows)
     return bytes(half) * 2
 

@@ -1,7 +1,7 @@
 """Little test programs: each pins down one behaviour of the console and leaves what it saw in RAM.
 
-Every program runs unchanged on the engine and on cynes, and both must agree on RAM after each frame (and on the picture,
-where the program draws). Where a behaviour is documented, `facts` also states the values themselves.
+Every program runs unchanged on the engine and on cynes, and both must agree on RAM after each frame (and on the
+picture, where the program draws). Where a behaviour is documented, `facts` also states the values themselves.
 """
 
 from dataclasses import dataclass, field

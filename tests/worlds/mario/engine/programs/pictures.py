@@ -73,10 +73,18 @@ loop:
 
 
 SPLITS = [
-    _split("x", "$2005 is written in mid-line: fine x at once, coarse x from the next line.", "    lda #$5D\n    sta $2005"),
-    _split("x_by_dots", "The same, wandering dot by dot over the end of a line.", "    lda #$5D\n    sta $2005", step=1),
+    _split(
+        "x", "$2005 is written in mid-line: fine x at once, coarse x from the next line.", "    lda #$5D\n    sta $2005"
+    ),
+    _split(
+        "x_by_dots", "The same, wandering dot by dot over the end of a line.", "    lda #$5D\n    sta $2005", step=1
+    ),
     _split("y", "Both halves of $2005: y waits for the next frame.", "    lda #$33\n    sta $2005\n    sta $2005"),
-    _split("address", "Two writes to $2006 move the picture at once.", "    lda #$21\n    sta $2006\n    lda #$8A\n    sta $2006"),
+    _split(
+        "address",
+        "Two writes to $2006 move the picture at once.",
+        "    lda #$21\n    sta $2006\n    lda #$8A\n    sta $2006",
+    ),
     _split(
         "address_by_dots",
         "The same, wandering over the end of a line.",
@@ -86,20 +94,36 @@ SPLITS = [
     _split(
         "address_and_scroll",
         "The full split: $2006, $2005, $2005, $2006.",
-        "    lda #4\n    sta $2006\n    lda #$52\n    sta $2005\n    lda #$35\n    sta $2005\n    lda #$46\n    sta $2006",
+        "    lda #4\n    sta $2006\n    lda #$52\n    sta $2005\n"
+        "    lda #$35\n    sta $2005\n    lda #$46\n    sta $2006",
         step=57,
     ),
     _split("table", "$2000 changes nametable and pattern table in mid-frame.", "    lda #$13\n    sta $2000", step=58),
     _split("table_by_dots", "The same, wandering over the end of a line.", "    lda #$11\n    sta $2000", step=1),
-    _split("first_line", "$2005 is written around the end of the pre-render line.", "    lda #$5D\n    sta $2005", step=-3),
+    _split(
+        "first_line", "$2005 is written around the end of the pre-render line.", "    lda #$5D\n    sta $2005", step=-3
+    ),
 ]
 
 MASKS = [
-    _split("background_off", "The background goes off and on in mid-frame.", "    lda #$16\n    sta $2001\n    .delay 500\n    lda #$1E\n    sta $2001"),
-    _split("all_off", "Drawing goes off and on again in mid-frame, lines later.", "    lda #0\n    sta $2001\n    .delay 700\n    lda #$1E\n    sta $2001"),
-    _split("all_off_by_dots", "Drawing goes off for some dots, wandering dot by dot.", "    lda #0\n    sta $2001\n    .delay 20\n    lda #$1E\n    sta $2001", step=1, frames=120),
+    _split(
+        "background_off",
+        "The background goes off and on in mid-frame.",
+        "    lda #$16\n    sta $2001\n    .delay 500\n    lda #$1E\n    sta $2001",
+    ),
+    _split(
+        "all_off",
+        "Drawing goes off and on again in mid-frame, lines later.",
+        "    lda #0\n    sta $2001\n    .delay 700\n    lda #$1E\n    sta $2001",
+    ),
+    _split(
+        "all_off_by_dots",
+        "Drawing goes off for some dots, wandering dot by dot.",
+        "    lda #0\n    sta $2001\n    .delay 20\n    lda #$1E\n    sta $2001",
+        step=1,
+        frames=120,
+    ),
     _split("clip", "The left column's clipping changes in mid-frame.", "    lda #$18\n    sta $2001"),
-    _split("grey", "Greyscale comes and goes while drawing.", "    lda #$1F\n    sta $2001\n    .delay 600\n    lda #$1E\n    sta $2001"),
 ]
 
 
@@ -212,34 +236,4 @@ colour:
     drawn_from=5,
 )
 
-EMPHASIS = Program(
-    "emphasis",
-    "The eight combinations of colour emphasis, a band each.",
-    drawing(
-        """
-next:
-    .delay 2500
-    lda #$0E
-    sta $2001
-    ldx #8
-band:
-    stx $11
-    .delay 3000
-    clc
-    lda $10
-    adc #$20
-    sta $10
-    ora #$0E
-    sta $2001
-    ldx $11
-    dex
-    bne band
-    jsr wait_vblank
-    jmp next
-"""
-    ),
-    8,
-    drawn_from=5,
-)
-
-PROGRAMS = [_scrolled(False), _scrolled(True), *SPLITS, *MASKS, *CROWDS, BACKDROP, COLOURS, EMPHASIS]
+PROGRAMS = [_scrolled(False), _scrolled(True), *SPLITS, *MASKS, *CROWDS, BACKDROP, COLOURS]

@@ -51,7 +51,7 @@ _FOUR_LENGTHS = """
 LENGTHS = [
     _status_samples(
         "lengths",
-        "Four length counters run out one after another, and the frame interrupt flag comes up and is cleared by reading.",
+        "Four length counters run out one after another; the frame interrupt flag comes up and is cleared by reading.",
         "    lda #0\n    sta $4017" + _FOUR_LENGTHS,
     ),
     _status_samples(
@@ -188,7 +188,9 @@ irq:
 
 
 FRAME_IRQ = [
-    _frame_irq("frame_irq_nops", "The frame interrupt is taken between NOPs; the handler keeps the return address.", "nop"),
+    _frame_irq(
+        "frame_irq_nops", "The frame interrupt is taken between NOPs; the handler keeps the return address.", "nop"
+    ),
     _frame_irq("frame_irq_loads", "The same between loads of three cycles.", "lda $30"),
     _frame_irq("frame_irq_increments", "The same between increments of six cycles.", "inc abs $30"),
     _frame_irq("frame_irq_masked", "With I set it is not taken.", "nop", "sei"),

@@ -105,7 +105,9 @@ def _oam_pages() -> list[list[int]]:
         page(*row(34, 8)),  # eight: no overflow
         page(*row(34, 9)),  # nine: overflow
         page(*row(239, 9)),  # on no line
-        page(*row(34, 8), [0xFF, 34, 0xFF, 0xFF]),  # the diagonal: sprite 8 is looked at with its y, sprite 9 its tile ...
+        page(
+            *row(34, 8), [0xFF, 34, 0xFF, 0xFF]
+        ),  # the diagonal: sprite 8 is looked at with its y, sprite 9 its tile ...
         page(*row(34, 8), away, [0xFF, 34, 0xFF, 0xFF]),
         page(*row(34, 8), away, [34, 0xFF, 0xFF, 0xFF]),  # ... so a ninth right behind a gap is missed
         page(*row(34, 8), away, away, [0xFF, 0xFF, 34, 0xFF]),
@@ -119,10 +121,17 @@ def _oam_pages() -> list[list[int]]:
     for crowd in (10, 20, 30, 40, 64, 64, 64, 64):
         ys = [chance.choice([0xFF, *range(20, 220, 9)]) for _ in range(4)]
         pages.append(
-            page(*([chance.choice(ys), chance.choice(ys), chance.choice(ys), chance.randrange(256)] for _ in range(crowd)))
+            page(
+                *(
+                    [chance.choice(ys), chance.choice(ys), chance.choice(ys), chance.randrange(256)]
+                    for _ in range(crowd)
+                )
+            )
         )
     for _ in range(12):
-        pages.append(page(*([chance.randrange(30, 70), chance.randrange(256), chance.randrange(256), i] for i in range(64))))
+        pages.append(
+            page(*([chance.randrange(30, 70), chance.randrange(256), chance.randrange(256), i] for i in range(64)))
+        )
     return pages
 
 
@@ -180,9 +189,13 @@ end:
 
 
 OVERFLOW = [
-    _overflow("small", "When the overflow flag is seen for crowds of 8x8 sprites, known cases and random ones.", 0, 0x1E),
+    _overflow(
+        "small", "When the overflow flag is seen for crowds of 8x8 sprites, known cases and random ones.", 0, 0x1E
+    ),
     _overflow("tall", "The same for 8x16 sprites.", 0x20, 0x1E),
-    _overflow("background_only", "Overflow is found with the sprites hidden, as long as the background is drawn.", 0, 0x08),
+    _overflow(
+        "background_only", "Overflow is found with the sprites hidden, as long as the background is drawn.", 0, 0x08
+    ),
 ]
 
 PROGRAMS = [*SPRITE_ZERO, *OVERFLOW]

@@ -64,7 +64,7 @@ def _alone(parity: int) -> Program:
     )
     return Program(
         f"dma_{('even', 'odd')[parity]}",
-        f"A transfer begun in an {('even', 'odd')[parity]} cycle takes {513 + parity} cycles, read off the vblank flag.",
+        f"A transfer begun in an {('even', 'odd')[parity]} cycle takes {513 + parity} cycles, by the vblank flag.",
         f"""{PROLOGUE}
     lda #2
     .rest {write - 3}
@@ -117,9 +117,7 @@ nmi:
 DMA_DURING_NMI_EDGE = Program(
     "dma_nmi_end",
     "NMI arrives around the end of a DMA: after how many of the instructions that follow it is taken.",
-    DMA_NMI.source.replace(
-        f".rest {start_cycle(-40) - 5 - 5}", f".rest {start_cycle(-40) - 5 - 5 - 513}"
-    ),
+    DMA_NMI.source.replace(f".rest {start_cycle(-40) - 5 - 5}", f".rest {start_cycle(-40) - 5 - 5 - 513}"),
     SWEEP,
 )
 
@@ -164,9 +162,7 @@ table:
 """,
     3,
     {
-        0x300: bytes(
-            (((i - 0x10) & 0xFF) ^ 0x5A) & (0xE3 if i % 4 == 2 else 0xFF) for i in range(256)
-        ),
+        0x300: bytes((((i - 0x10) & 0xFF) ^ 0x5A) & (0xE3 if i % 4 == 2 else 0xFF) for i in range(256)),
         0x400: bytes((i * 7 + 3) & (0xE3 if i % 4 == 2 else 0xFF) for i in range(256)),
     },
 )

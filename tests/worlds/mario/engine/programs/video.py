@@ -1,7 +1,6 @@
-"""The PPU's ports: read buffer, increments, mirrors, palette, the two write registers, and access while drawing."""
+"""The PPU's ports: read buffer, increments, mirrors, palette, OAM, and the two write registers."""
 
 from programs import PROLOGUE, Program
-from programs.screen import drawing
 
 READ_BUFFER = Program(
     "read_buffer",
@@ -96,7 +95,7 @@ end:
 
 PALETTE = Program(
     "palette_mirrors",
-    "$3F10, $3F14, $3F18 and $3F1C are $3F00, $3F04 ...; reads are 6 bits, come at once, and fill the buffer from below.",
+    "$3F10, $3F14, $3F18 and $3F1C are $3F00, $3F04 ...; reads come at once and fill the buffer from below.",
     f"""{PROLOGUE}
     lda $2002
     lda #$2F
@@ -157,9 +156,7 @@ end:
 """,
     3,
     {
-        0x300: bytes(
-            (i % 32 | 0x10 if i % 4 == 0 else i % 32) for i in range(64)
-        ),
+        0x300: bytes((i % 32 | 0x10 if i % 4 == 0 else i % 32) for i in range(64)),
         0x340: b"\x11\x90",
     },
 )
@@ -311,54 +308,6 @@ end:
 )
 
 
-def _while_drawing(name: str, says: str, access: str, frames: int = 40, before: str = "") -> Program:
-    """One access each frame, 29,781 + 40 cycles apart, so that it wanders over lines and dots while drawing."""
-    body = f"""{before}
-    lda #$1E
-    sta $2001
-    jmp loop
-    .page
-loop:
-    .mark
-    .delay 5000
-{access}
-    ldx $10
-    sta $300,x
-    inc $10
-    .rest {29781 + 40 - 3}
-    jmp loop
-"""
-    return Program(name, says, drawing(body), frames, drawn_from=5)
-
-
-READ_WHILE_DRAWING = _while_drawing(
-    "data_read_while_drawing",
-    "Reading $2007 while drawing moves the address in x and y at once, and the picture from there on.",
-    "    lda $2007\n    lda $2007",
-)
-
-WRITE_WHILE_DRAWING = _while_drawing(
-    "data_write_while_drawing",
-    "Writing $2007 while drawing moves the address too.",
-    "    lda #0\n    sta $2007",
-)
-
-OAM_READ_WHILE_DRAWING = _while_drawing(
-    "oam_read_while_drawing",
-    "Reading $2004 at many dots while drawing.",
-    "    lda $2004",
-    70,
-    before="""
-    ldx #0
-    stx $2003
-ramp:
-    txa
-    and #$7F
-    sta $2004
-    inx
-    bne ramp""",
-)
-
 OAM_PORT = Program(
     "oam_port",
     "$2004 writes move the OAM address, reads do not; attribute bytes lack three bits.",
@@ -404,8 +353,5 @@ PROGRAMS = [
     PALETTE_OPEN_BITS,
     OPEN_BUS,
     WRITE_TOGGLE,
-    READ_WHILE_DRAWING,
-    WRITE_WHILE_DRAWING,
-    OAM_READ_WHILE_DRAWING,
     OAM_PORT,
 ]
