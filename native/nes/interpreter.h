@@ -1,7 +1,7 @@
 // The 6502, an instruction at a time, on any bus.
 //
 // A Bus offers
-//   Byte fetch(Address)                            a byte of the program
+//   Byte fetch(Address, Cycle)                     a byte of the program
 //   Byte& low(Address)                             zero page and stack, which are always plain memory
 //   Byte read(Address, Cycle, Byte open)           `open`: what an unmapped address would answer
 //   Cycle write(Address, Byte, Cycle)              answers the cycles the CPU is halted for afterwards
@@ -36,7 +36,7 @@ class Interpreter {
     }
 
     NES_INLINE void step() {
-        switch (bus.fetch(r.pc)) {
+        switch (bus.fetch(r.pc, r.clock)) {
 #define NES_CASE(code, operation, mode, cycles)               \
     case code:                                                \
         execute<operations::operation, Mode::mode, cycles>(); \
@@ -77,8 +77,10 @@ class Interpreter {
 
     static constexpr Address word(Byte low, Byte high) { return static_cast<Address>(low | high << 8); }
 
-    NES_INLINE Byte operand() { return bus.fetch(static_cast<Address>(r.pc + 1)); }
-    NES_INLINE Address operand_word() { return word(operand(), bus.fetch(static_cast<Address>(r.pc + 2))); }
+    NES_INLINE Byte operand() { return bus.fetch(static_cast<Address>(r.pc + 1), r.clock - 1); }
+    NES_INLINE Address operand_word() {
+        return word(operand(), bus.fetch(static_cast<Address>(r.pc + 2), r.clock - 1));
+    }
 
     NES_INLINE void push(Byte value) {
         bus.low(static_cast<Address>(0x100 | r.s)) = value;
@@ -193,7 +195,7 @@ class Interpreter {
                 // The 6502 writes the old value back while it works out the new one.
                 Cycle stall = 0;
                 if (bus.touches_io(place.address)) stall = bus.write(place.address, before, r.clock - 2);
-                stall += bus.write(place.address, Operation::run(r, before), r.clock - 1);
+                stall += bus.write(place.address, Operation::run(r, before), r.clock - 1 + stall);
                 halt(stall);
             }
         }
@@ -225,7 +227,7 @@ class Interpreter {
             push(static_cast<Byte>(back >> 8));
             push(static_cast<Byte>(back));
             // Fetched only now: a call whose own operand lies on the stack sees what it pushed.
-            r.pc = word(low, bus.fetch(back));
+            r.pc = word(low, bus.fetch(back, r.clock - 1));
         } else if constexpr (std::is_same_v<Operation, rts>) {
             const Byte low = pull();
             r.pc = static_cast<Address>(word(low, pull()) + 1);
@@ -241,7 +243,7 @@ class Interpreter {
             push(static_cast<Byte>(back));
             push(r.status() | kBreak);
             r.fixed |= kIrqOff;
-            r.pc = word(bus.fetch(0xFFFE), bus.fetch(0xFFFF));
+            r.pc = word(bus.fetch(0xFFFE, r.clock - 2), bus.fetch(0xFFFF, r.clock - 1));
         } else if constexpr (std::is_same_v<Operation, jam>) {
             bus.jam();
         } else if constexpr (mode == Mode::Implied) {
@@ -303,10 +305,27 @@ class Interpreter {
     }
 };
 
-// Runs at least one instruction, then until the clock reaches the bus's limit.
-//
+// Runs at least one instruction, then until the clock reaches the bus's limit. Registers and bus are copied so that
+// they live in the processor's own registers meanwhile.
+#ifdef __clang__
+
+// clang does by itself what is spelled out below, and takes minutes over it when it is spelled out.
+template <class Bus>
+void interpret(Registers& registers, Bus& memory) {
+    Registers r = registers;
+    Bus bus = memory;
+    Interpreter<Bus> cpu(r, bus);
+    do {
+        cpu.step();
+    } while (r.clock < bus.limit());
+    registers = r;
+    memory = bus;
+}
+
+#else
+
 // Each instruction jumps to the next by itself, so that the processor predicts the jump by the instruction it comes
-// from; registers and bus are copied so that they live in the processor's own registers meanwhile.
+// from.
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wpedantic"
 template <class Bus>
@@ -317,11 +336,11 @@ void interpret(Registers& registers, Bus& memory) {
 #define NES_LABEL(code, operation, mode, cycles) &&label_##code,
     static const void* const kLabels[256] = {NES_OPCODES(NES_LABEL)};
 #undef NES_LABEL
-    goto* kLabels[bus.fetch(r.pc)];
+    goto* kLabels[bus.fetch(r.pc, r.clock)];
 #define NES_THREAD(code, operation, mode, cycles)                                     \
     label_##code : cpu.template execute<operations::operation, Mode::mode, cycles>(); \
     if (r.clock >= bus.limit()) goto done;                                            \
-    goto* kLabels[bus.fetch(r.pc)];
+    goto* kLabels[bus.fetch(r.pc, r.clock)];
     NES_OPCODES(NES_THREAD)
 #undef NES_THREAD
 done:
@@ -329,5 +348,7 @@ done:
     memory = bus;
 }
 #pragma GCC diagnostic pop
+
+#endif
 
 }  // namespace nes
