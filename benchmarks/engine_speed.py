@@ -1,7 +1,7 @@
 """How fast is the NES engine on one core, and how does that compare with other environments for Super Mario Bros.?
 
-All is measured in turn in one run, and the median counts; what is measured is told in docs/worlds/mario-engine.md. Needs
-the game and, for the peers, `make peers`. Let nothing else run meanwhile.
+All is measured in turn in one run, and the median counts; what is measured is told in docs/worlds/mario-engine.md.
+Needs the game and, for the peers, `make peers`. Let nothing else run meanwhile.
 """
 
 import argparse
@@ -9,11 +9,10 @@ import sys
 from pathlib import Path
 
 from harness import keep, show
+from respawn.cli.bench_engine import QUIET_CPU_SHARE
 from respawn.worlds.mario.engine import open_cartridge
 from respawn.worlds.mario.measure_engine import Plan, default_peers, measure_engine
 from respawn.worlds.mario.rom import find_rom
-
-LEAST_CPU_SHARE = 0.97
 
 
 def main() -> int:
@@ -34,8 +33,8 @@ def main() -> int:
     show(f"{plan.lanes} consoles, median of {plan.rounds} x {plan.seconds:g} s, {machine['cpu']}", ("", "median"), rows)
     for sentence in results["peers_failed"].values():
         print(sentence)
-    share = min(spread["cpu_share"] for spread in results["spread"].values())
-    if share < LEAST_CPU_SHARE:
+    share = results["least_cpu_share"]
+    if share < QUIET_CPU_SHARE:
         print(f"not kept: a measurement had only {100 * share:.0f} % of its core; try again when nothing else runs")
         return 1
     keep("engine_speed", (__doc__ or "").partition("\n")[0], results)

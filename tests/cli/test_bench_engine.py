@@ -10,7 +10,16 @@ from respawn.worlds.mario.rom import find_rom
 KEYS = {
     *("decisions_per_second", "decisions_per_second_no_draw", "interpreter_decisions_per_second"),
     *("decisions_per_second_max_of_two", "interpreter_decisions_per_second_no_draw"),
-    *("two_threads_scale", "snapshot_us", "by_path", "peers", "peers_not_installed", "peers_failed", "spread"),
+    *(
+        "two_threads_scale",
+        "snapshot_us",
+        "by_path",
+        "peers",
+        "peers_not_installed",
+        "peers_failed",
+        "spread",
+        "least_cpu_share",
+    ),
     *("simd_path", "recompiled", "engine", "lanes", "rounds", "seconds", "pinned_to_cores", "machine"),
 }
 PEER = """
@@ -51,6 +60,7 @@ def measured():
         "peers_failed": {},
         "spread": dict.fromkeys(names, spread),
         **{"two_threads_scale": 1.95, "snapshot_us": 0.31, "simd_path": "avx512", "recompiled": True},
+        "least_cpu_share": 0.99,
         **{"lanes": 64, "rounds": 5, "seconds": 1.0},
     }
 
@@ -113,7 +123,7 @@ def test_table_fits_eighty_columns(respawn, measured, monkeypatch, tmp_path):
 
 
 def test_a_core_that_others_used_is_a_warning(respawn, measured, monkeypatch):
-    measured["spread"]["snapshot"] = {"min": 1.0, "max": 2.0, "cpu_share": 0.61}
+    measured["least_cpu_share"] = 0.61
     measured["two_threads_scale"] = None
     monkeypatch.setattr(bench_engine, "find_rom", lambda path, expect: None)
     monkeypatch.setattr(bench_engine, "measure", lambda arguments, rom, tell: measured)

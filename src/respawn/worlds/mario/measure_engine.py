@@ -132,6 +132,7 @@ def _summary(cartridge: Cartridge, plan: Plan, measured: _Measured, cores: tuple
         "peers_not_installed": measured.missing,
         "peers_failed": measured.failed,
         "spread": {name: _spread(name, timings) for name, timings in measured.timings.items()},
+        "least_cpu_share": _least_cpu_share(measured.timings),
         "simd_path": simd_path(),
         "recompiled": cartridge.recompiled,
         "engine": engine_version(),
@@ -158,3 +159,9 @@ def _spread(name: str, timings: list[Timing]) -> dict[str, float]:
         "max": max(timing.per_second for timing in timings),
         "cpu_share": median(timing.cpu_seconds / timing.seconds / threads for timing in timings),
     }
+
+
+def _least_cpu_share(timings: dict[str, list[Timing]]) -> float:
+    """Of what needs one core: two threads also wait for each other."""
+    shares = [_spread(name, found)["cpu_share"] for name, found in timings.items() if name != TWO_THREADS]
+    return min(shares)
