@@ -97,6 +97,8 @@ Cycle wait_in_loop(Console& console, const Machine& machine, const IdleLoop& loo
     // instruction.
     Cycle rounds = (console.cpu.next_event - 1 - clock) / loop.period - 1;
     if (loop.status_read_at >= 0) {
+        // Reading the flag has cleared it: the next round sees another status than this one did.
+        if (console.ppu.bus & kVblank) return clock;
         const Dot read = dot_at(last + loop.status_read_at);
         const Dot change = console.ppu.flags_change(read, machine);
         const Dot next_read = dot_at(clock + loop.status_read_at);

@@ -20,10 +20,10 @@ class Bus {
     NES_INLINE Bus(Console& state, const Machine& surroundings)
         : console_(&state), machine_(&surroundings), program_(surroundings.cartridge->program.data()) {}
 
-    NES_INLINE std::uint8_t fetch(std::uint16_t address) {
+    NES_INLINE std::uint8_t fetch(std::uint16_t address, Cycle at) {
         if (address & 0x8000) return Mapper::read_program(console_->board, program_, address);
         if (address < 0x2000) return console_->ram[address & 0x7FF];
-        return read_io(*console_, *machine_, address, console_->cpu.clock, static_cast<std::uint8_t>(address >> 8));
+        return read_io(*console_, *machine_, address, at, static_cast<std::uint8_t>(address >> 8));
     }
 
     NES_INLINE std::uint8_t& low(std::uint16_t address) { return console_->ram[address]; }
@@ -81,7 +81,10 @@ class Bus {
         if (console_->apu.irq() && !(r.fixed & kIrqOff)) console_->cpu.next_event = 0;
     }
 
-    NES_INLINE void jam() { console_->cpu.jammed = 1; }
+    NES_INLINE void jam() {
+        console_->cpu.jammed = 1;
+        console_->cpu.next_event = 0;
+    }
 
     // Puts down what the next look at interrupts needs to know of the last instruction.
     NES_INLINE void finish(const Registers& r) {

@@ -62,17 +62,18 @@ void Console::run_frame(const Machine& machine) {
     if (machine.drawing) machine.drawing->begin();
     cpu.frame_over = 0;
     do {
-        if (cpu.clock >= cpu.next_event) attend(machine);
-        execute(machine);
+        const bool interrupted = cpu.clock >= cpu.next_event && attend(machine);
+        if (!interrupted) execute(machine);
         pass_vblank(cpu.clock * kDotsPerCycle, machine);
     } while (!cpu.frame_over);
 }
 
 void Console::step(const Machine& machine) {
-    const Cycle before = cpu.clock;
     cpu.frame_over = 0;
-    if (cpu.clock >= cpu.next_event) attend(machine);
-    if (cpu.clock == before) {
+    const bool interrupted = cpu.clock >= cpu.next_event && attend(machine);
+    if (!interrupted && cpu.jammed) {
+        wait_jammed();
+    } else if (!interrupted) {
         Registers r;
         cpu.unpack(r);
         Bus<Board0> bus(*this, machine);
@@ -82,10 +83,12 @@ void Console::step(const Machine& machine) {
     pass_vblank(cpu.clock * kDotsPerCycle, machine);
 }
 
+void Console::wait_jammed() { cpu.clock = std::max(cpu.clock + 1, cpu.next_event); }
+
 // Runs at least one instruction, then until the next event is due.
 void Console::execute(const Machine& machine) {
     if (cpu.jammed) {
-        cpu.clock = std::max(cpu.clock + 1, cpu.next_event);
+        wait_jammed();
         return;
     }
     if (!machine.code) {
@@ -122,8 +125,9 @@ void Console::pass_vblank(Dot at, const Machine& machine) {
     schedule();
 }
 
-// Between two instructions: what has become due?
-void Console::attend(const Machine& machine) {
+// Between two instructions: what has become due? Answers whether an interrupt was taken.
+bool Console::attend(const Machine& machine) {
+    bool interrupted = false;
     const bool irq_before = apu.irq();
     apu.catch_up(cpu.clock);
     feed_samples();
@@ -131,12 +135,15 @@ void Console::attend(const Machine& machine) {
     if (!cpu.jammed) {
         if (cpu.nmi_waiting && cpu.nmi_cycle <= cpu.poll) {
             cpu.nmi_waiting = 0;
+            interrupted = true;
             interrupt(kNmiVector, machine);
         } else if (apu.irq() && !cpu.irq_off_at_poll && cpu.irq_cycle <= cpu.poll) {
+            interrupted = true;
             interrupt(kIrqVector, machine);
         }
     }
     schedule();
+    return interrupted;
 }
 
 void Console::interrupt(std::uint16_t vector, const Machine& machine) {
@@ -150,6 +157,9 @@ void Console::interrupt(std::uint16_t vector, const Machine& machine) {
     cpu.p |= kIrqOff;
     cpu.pc = vector_at(vector, machine);
     cpu.clock += kInterruptCycles;
+    // Nobody looked for interrupts meanwhile: the handler's first instruction always comes before the next one.
+    cpu.poll = -1;
+    cpu.irq_off_at_poll = 1;
 }
 
 void Console::feed_samples() {

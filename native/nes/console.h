@@ -52,7 +52,7 @@ struct Console {
 
     // Runs until the first instruction boundary after vblank begins.
     void run_frame(const Machine& machine);
-    // Runs one instruction, or takes one interrupt.
+    // Runs one instruction, or takes one interrupt; a jammed CPU waits for the next event.
     void step(const Machine& machine);
 
     // Looks at any address of the CPU without consequences; registers read as 0.
@@ -64,8 +64,9 @@ struct Console {
     void pass_vblank(Dot at, const Machine& machine);
 
   private:
+    void wait_jammed();
     void execute(const Machine& machine);
-    void attend(const Machine& machine);
+    bool attend(const Machine& machine);
     void interrupt(std::uint16_t vector, const Machine& machine);
     void feed_samples();
 };

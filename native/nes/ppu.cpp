@@ -199,7 +199,8 @@ void Ppu::draw_to(Dot at, const Machine& machine) const {
     Scene scene{};
     scene.tiles = machine.cartridge->tiles.data();
     if (machine.pattern_ram) {
-        decode_tiles(machine.pattern_ram, drawing.tiles);
+        if (!drawing.decoded) decode_tiles(machine.pattern_ram, drawing.tiles);
+        drawing.decoded = true;
         scene.tiles = drawing.tiles;
     }
     for (int page = 0; page < 4; ++page) {

@@ -153,6 +153,7 @@ void Ppu::write_data(std::uint8_t value, Dot at, const Machine& machine) {
         vram[vram_index(address, machine.cartridge->mirroring)] = value;
     } else if (machine.pattern_ram) {
         machine.pattern_ram[address] = value;
+        if (machine.drawing) machine.drawing->decoded = false;
     }
     step_address(at);
 }
