@@ -112,7 +112,7 @@ def test_the_source_tree_has_scripts():
 def test_table_fits_eighty_columns(respawn, measured, monkeypatch, tmp_path):
     rom = tmp_path / "any.nes"
     monkeypatch.setattr(bench_engine, "find_rom", lambda path, expect: rom)
-    monkeypatch.setattr(bench_engine, "measure", lambda arguments, rom, tell: measured)
+    monkeypatch.setattr(bench_engine, "measure", lambda arguments, rom: measured)
     monkeypatch.setenv("COLUMNS", "80")
     lines = [line.rstrip() for line in respawn("bench", "engine").out.splitlines()]
     assert max(map(len, lines)) <= 80
@@ -126,7 +126,7 @@ def test_a_core_that_others_used_is_a_warning(respawn, measured, monkeypatch):
     measured["least_cpu_share"] = 0.61
     measured["two_threads_scale"] = None
     monkeypatch.setattr(bench_engine, "find_rom", lambda path, expect: None)
-    monkeypatch.setattr(bench_engine, "measure", lambda arguments, rom, tell: measured)
+    monkeypatch.setattr(bench_engine, "measure", lambda arguments, rom: measured)
     out = respawn("bench", "engine").out
     assert "warning: a measurement had only 61 % of its core" in out
     assert "two threads: not measured, there is one core" in out

@@ -11,7 +11,7 @@ import tyro
 from rich.markup import escape
 
 from respawn.cli.arguments import check_at_least, parse
-from respawn.cli.progress import Tell, progress_bar
+from respawn.cli.progress import progress_bar
 from respawn.cli.tables import console, new_table
 from respawn.contracts.settings import check_above, check_between
 from respawn.errors import ConfigError, WorldError
@@ -66,8 +66,7 @@ def main(words: list[str]) -> int:
     if arguments.peers_python is not None and not arguments.peers_python.is_file():
         raise ConfigError(f"--peers-python wants a Python to run the peers with, and {arguments.peers_python} is none")
     rom = find_rom(arguments.rom, expect="ntsc")
-    with progress_bar(lines=True) as tell:
-        measured = measure(arguments, rom, tell)
+    measured = measure(arguments, rom)
     for sentence in measured["peers_failed"].values():
         print(f"respawn: {sentence}", file=sys.stderr)
     if arguments.json:
@@ -77,7 +76,7 @@ def main(words: list[str]) -> int:
     return 0
 
 
-def measure(arguments: EngineArguments, rom: Rom, tell: Tell) -> dict[str, Any]:
+def measure(arguments: EngineArguments, rom: Rom) -> dict[str, Any]:
     """All that the arguments ask for, as plain data."""
     try:
         # Imported only now: mistakes in the arguments need no compiled code.
@@ -90,14 +89,16 @@ def measure(arguments: EngineArguments, rom: Rom, tell: Tell) -> dict[str, Any]:
         print("respawn: no peers are measured: their scripts are in the source tree only", file=sys.stderr)
     python = str(arguments.peers_python or sys.executable)
     plan = measure_engine.Plan(arguments.lanes, arguments.rounds, arguments.seconds, folder, python)
-    return measure_engine.measure_engine(open_cartridge(rom), rom, plan, tell)
+    cartridge = open_cartridge(rom)  # before the bar: compiling, the first time, has a line of its own
+    with progress_bar(lines=True) as tell:
+        return measure_engine.measure_engine(cartridge, rom, plan, tell)
 
 
 def _show(measured: dict[str, Any]) -> None:
     target = console()
     how = "recompiled" if measured["recompiled"] else "interpreted"
     target.print(
-        f"{measured['lanes']} consoles on one core, the game {how}, pictures by {measured['simd_path']}; "
+        f"{measured['lanes']} consoles on one core, {how}, {measured['simd_path']}; "
         f"median of {measured['rounds']} x {measured['seconds']:g} s",
         markup=False,
     )
