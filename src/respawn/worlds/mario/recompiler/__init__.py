@@ -15,7 +15,7 @@ from respawn.worlds.mario.recompiler.cache import Slot, headers_folder
 from respawn.worlds.mario.recompiler.compiler import TIMEOUT_SECONDS, CompilerError, find_compiler
 from respawn.worlds.mario.recompiler.generate import generate
 from respawn.worlds.mario.recompiler.progress import Say, Teller, say_on_stderr
-from respawn.worlds.mario.recompiler.verify import CodeDiffersError, verify
+from respawn.worlds.mario.recompiler.verify import UntrustedCodeError, verify
 
 __all__ = ["ensure_code", "say_on_stderr"]
 
@@ -32,7 +32,7 @@ def ensure_code(cartridge: _engine.Cartridge, ines: bytes, *, say: Say = say_on_
     try:
         slot = Slot.of(cartridge.program)
         return slot.read() or _make_alone(cartridge, ines, slot, teller)
-    except (CompilerError, CodeDiffersError, OSError) as error:
+    except (CompilerError, UntrustedCodeError, OSError) as error:
         teller.say(f"the game's program is interpreted, at about a fifth of the speed: {error}")
         return None
 

@@ -9,15 +9,18 @@ FRAMES = 1_500
 SEEDS = (1, 2)
 
 
-class CodeDiffersError(Exception):
-    """Compiled code went another way; the message is one clause that says where."""
+class UntrustedCodeError(Exception):
+    """Compiled code cannot be used or went another way; the message is one clause that says why or where."""
 
 
 def verify(ines: bytes, library: Path, *, frames: int = FRAMES, seeds: tuple[int, ...] = SEEDS) -> int:
     """Play the same buttons with and without the code; answers how many frames were equal."""
     interpreted = _engine.Cartridge(ines)
     compiled = _engine.Cartridge(ines)
-    compiled.load_code(str(library))
+    try:
+        compiled.load_code(str(library))
+    except ValueError as error:  # such as from a disk that programs may not run from
+        raise UntrustedCodeError(f"what the compiler made does not load ({error})") from None
     for seed in seeds:
         expected, found = _engine.Console(interpreted), _engine.Console(compiled)
         for frame, buttons in enumerate(probing_buttons(frames, seed)):
@@ -26,7 +29,7 @@ def verify(ines: bytes, library: Path, *, frames: int = FRAMES, seeds: tuple[int
             if expected.save() != found.save():
                 fields = found.fields()
                 other = [name for name, value in expected.fields().items() if fields[name] != value]
-                raise CodeDiffersError(
+                raise UntrustedCodeError(
                     f"it differs from the interpreter in frame {frame} of seed {seed}: {', '.join(other)}"
                 )
     return frames * len(seeds)
