@@ -65,7 +65,9 @@ def test_a_reader_that_leaves_is_no_mishap(runs):
         ["runs", "compare"],
         ["bench"],
         ["bench", "overlap"],
+        ["bench", "engine"],
         ["doctor"],
+        ["doctor", "engine"],
         ["train", "cartpole-ppo"],
     ],
 )

@@ -35,8 +35,9 @@ ROWS = {
 class EngineArguments:
     """Decisions a second of the NES engine on one core, beside those of its peers.
 
-    A decision is four frames of Super Mario Bros. with the same buttons, played at random from the start of 1-1. All
-    is measured in turn, so that all see the same noise; the median counts. Let nothing else run meanwhile.
+    A decision is four frames of Super Mario Bros. with the same random buttons.
+
+    All is measured in turn; the median counts. Let nothing else run meanwhile.
     """
 
     rounds: int = 5

@@ -15,7 +15,9 @@ from respawn.cli.tables import console, print_facts
 class DoctorArguments:
     """Say what this machine has, and what is wrong with it.
 
-    The exit code is 1 if there is a problem; a warning is none. 'respawn doctor engine' examines the NES engine.
+    The exit code is 1 if there is a problem; a warning is none.
+
+    'respawn doctor engine' examines the NES engine alone.
     """
 
     runs: RunsDirectory = Path("runs")

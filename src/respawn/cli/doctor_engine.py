@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class DoctorEngineArguments:
-    """Say how the NES engine runs here, and check its fast ways against the interpreter.
+    """Say how the NES engine runs here, and check its fast ways against slow ones.
 
-    The exit code is 1 if anything differs; that the game is interpreted is no fault, only slow.
+    The exit code is 1 if anything differs. An interpreted game is only slow.
     """
 
     rom: Annotated[Path | None, tyro.conf.arg(metavar="PATH")] = None

@@ -2,6 +2,7 @@
 
 import types
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, Union, get_args, get_origin
 
 from tyro.constructors import ConstructorRegistry, PrimitiveConstructorSpec, PrimitiveTypeInfo
@@ -11,16 +12,16 @@ REGISTRY = ConstructorRegistry()
 
 @REGISTRY.primitive_rule
 def _optional(info: PrimitiveTypeInfo) -> PrimitiveConstructorSpec[Any] | None:
-    """`int | None`: a number or 'none'; `str | None`: any word, since 'none' would be a good name too."""
+    """`int | None`: a number or 'none'; `str | None`, `Path | None`: any word, since 'none' is a good name too."""
     kinds = [kind for kind in get_args(info.type) if kind is not type(None)]
     is_optional = get_origin(info.type) in (Union, types.UnionType) and type(None) in get_args(info.type)
-    if not is_optional or len(kinds) != 1 or kinds[0] not in (int, float, str):
+    if not is_optional or len(kinds) != 1 or kinds[0] not in (int, float, str, Path):
         return None
     kind = kinds[0]
     return PrimitiveConstructorSpec(
         nargs=1,
         metavar=kind.__name__.upper(),
-        instance_from_str=lambda words: None if kind is not str and words[0].lower() == "none" else kind(words[0]),
+        instance_from_str=lambda words: None if kind in (int, float) and words[0].lower() == "none" else kind(words[0]),
         is_instance=lambda value: value is None or isinstance(value, kind),
         str_from_instance=lambda value: ["none" if value is None else str(value)],
     )
