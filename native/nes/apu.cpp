@@ -12,7 +12,7 @@ constexpr std::uint16_t kSampleBits[16] = {428, 380, 340, 320, 286, 254, 226, 21
 // Cycles from one step of the frame counter to the next. The last entry of each leads back to the first.
 constexpr Cycle kFourSteps[4] = {7457, 7456, 7458, 7458};  // the fourth raises the interrupt, a cycle early
 constexpr Cycle kFiveSteps[5] = {7457, 7456, 7458, 7458, 7452};
-constexpr Cycle kFirstFetch = 2;  // after $4015 has started a sample
+constexpr Cycle kFirstFetch = 1;  // after $4015 has started a sample
 constexpr Cycle kAfterFour = 1;
 constexpr Cycle kAfterFive = 1;
 
@@ -28,6 +28,7 @@ void Apu::reset(Cycle now) {
     for (auto& counter : length) counter = 0;
     sample_left = 0;
     frame_irq = sample_irq = 0;
+    irq_until = 0;
     step = 0;
     step_at = now + (five_steps ? kFiveSteps[0] : kFourSteps[0]);
 }
@@ -43,7 +44,10 @@ void Apu::take_steps(Cycle now) {
         const bool last = step == (five_steps ? 4 : 3);
         if (step == 1 || last) count_lengths();
         if (last) {
-            if (!five_steps && !irq_off) frame_irq = 1;
+            if (!five_steps && !irq_off) {
+                frame_irq = 1;
+                irq_until = step_at + 1;
+            }
             step = 0;
             step_at += five_steps ? kAfterFive + kFiveSteps[0] : kAfterFour + kFourSteps[0];
         } else {
@@ -51,8 +55,11 @@ void Apu::take_steps(Cycle now) {
             step_at += five_steps ? kFiveSteps[step] : kFourSteps[step];
         }
     }
-    // The interrupt is raised a cycle before the step that counts the lengths, and again with it.
-    if (!five_steps && !irq_off && step == 3 && now >= step_at - 1) frame_irq = 1;
+    // The interrupt is raised in three cycles running, beginning a cycle before the step that counts the lengths.
+    if (!five_steps && !irq_off && step == 3 && now >= step_at - 1) {
+        frame_irq = 1;
+        irq_until = step_at + 1;
+    }
 }
 
 void Apu::count_lengths() {
@@ -72,7 +79,8 @@ std::uint8_t Apu::read_status(Cycle now) {
     if (sample_left != 0) status |= 0x10;
     if (frame_irq) status |= 0x40;
     if (sample_irq) status |= 0x80;
-    frame_irq = 0;
+    // Whoever reads while it is being raised clears it in vain.
+    if (now > irq_until) frame_irq = 0;
     return status;
 }
 
@@ -152,6 +160,7 @@ void Apu::write_frame_counter(std::uint8_t value, Cycle now) {
     five_steps = value >> 7;
     irq_off = value >> 6 & 1;
     if (irq_off) frame_irq = 0;
+    irq_until = 0;
     step = 0;
     if (five_steps) count_lengths();
     // The counter restarts three or four cycles later, on the next even one.

@@ -11,6 +11,7 @@ namespace nes {
 struct Apu {
     Cycle step_at;                 // when the frame counter takes its next step
     Cycle sample_at;               // when the DMC reads its next byte, if any are left
+    Cycle irq_until;               // the last cycle in which the frame counter raises its interrupt
     Cycle buffer_free;             // when it begins to play the byte it has read, and could take another
     std::uint16_t sample_address;  // where the next byte comes from
     std::uint16_t sample_left;     // bytes of it still to come

@@ -7,13 +7,13 @@ namespace nes {
 
 namespace {
 
-constexpr Cycle kDmaCycles = 513;  // and one more if it begins on an odd cycle
+constexpr Cycle kDmaCycles = 513;  // and one more if $4014 is written in an odd cycle
 
 Cycle copy_sprites(Console& console, const Machine& machine, std::uint8_t page, Cycle at) {
     Ppu& ppu = console.ppu;
     ppu.before_dma(dot_at(at), machine);
     const auto from = static_cast<std::uint16_t>(page << 8);
-    const Cycle halted = kDmaCycles + ((at + 1) & 1);
+    const Cycle halted = kDmaCycles + (at & 1);
     if (from < 0x2000 && ppu.oam_address == 0) {
         std::memcpy(ppu.oam, console.ram + (from & 0x7FF), sizeof ppu.oam);
         return halted;
@@ -72,7 +72,8 @@ Cycle write_io(Console& console, const Machine& machine, std::uint16_t address, 
         ppu.write(address & 7, value, dot, machine);
         if ((address & 7) == 0) {
             const bool nmi_is_on = value & kNmiOn;
-            if (nmi_is_on && !nmi_was_on && (ppu.flags & kVblank)) {
+            // The line is looked at when the cycle is over: a flag that is cleared with its last dot raises nothing.
+            if (nmi_is_on && !nmi_was_on && (ppu.flags & kVblank) && dot <= ppu.prerender_dot()) {
                 console.cpu.nmi_waiting = 1;
                 console.cpu.nmi_cycle = at;
             } else if (!nmi_is_on && console.cpu.nmi_waiting && dot - ppu.vblank_dot <= 2) {

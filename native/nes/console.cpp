@@ -49,11 +49,10 @@ void Console::reset(const Machine& machine) {
     cpu.s = static_cast<std::uint8_t>(cpu.s - 3);
     cpu.p |= kIrqOff;
     cpu.pc = vector_at(kResetVector, machine);
-    cpu.clock += kResetCycles;
     cpu.nmi_waiting = cpu.jammed = 0;
     cpu.irq_off_at_poll = 1;
-    ppu.catch_up(std::min(cpu.clock * kDotsPerCycle, ppu.next_vblank), machine);
-    ppu.reset();
+    ppu.reset(cpu.clock * kDotsPerCycle);
+    cpu.clock += kResetCycles;
     apu.reset(cpu.clock);
     schedule();
 }

@@ -16,19 +16,26 @@ constexpr Dot kVisibleDots = Dot{kVisibleLines} * kDotsPerLine;
 
 void Ppu::power_on() {
     *this = Ppu{};
-    // Line 0, dot 0: as if the vblank before had been a whole frame ago.
-    vblank_dot = -((kLines - kVblankLine) * kDotsPerLine - 1);
-    odd = 0;
-    set_lengths();
     flags = kVblank | kOverflowed;
-    cleared = 1;
-    stream_line = 0;
+    begin_at(0);
 }
 
-void Ppu::reset() {
+void Ppu::reset(Dot now) {
     control = mask = second_write = fine_x = read_buffer = 0;
     t = 0;
-    foreseen = 0;
+    begin_at(now);
+}
+
+// Line 0, dot 0: as if the vblank before had begun in time.
+void Ppu::begin_at(Dot now) {
+    vblank_dot = now - ((kLines - kVblankLine) * kDotsPerLine - 1);
+    odd = unset_vblank = foreseen = 0;
+    cleared = 1;
+    stream_line = 0;
+    stream_tile = 0;
+    stream = v;
+    synced = now;
+    set_lengths();
 }
 
 // -- time
@@ -80,10 +87,13 @@ void Ppu::before_change(Dot at, const Machine& machine) {
 // -- the flags
 
 void Ppu::settle(Dot at, const Machine& machine) {
-    const Dot clear_dot = prerender_dot() + 1;
-    if (!cleared && at > clear_dot) {
-        flags = 0;
-        cleared = 1;
+    if (!cleared && at > prerender_dot()) {
+        // The sprite flags fall with dot 0 of line 261, the vblank flag with dot 1.
+        flags &= kVblank;
+        if (at > prerender_dot() + 1) {
+            flags = 0;
+            cleared = 1;
+        }
     }
     constexpr std::uint8_t kBoth = kSpriteZero | kOverflowed;
     if (!cleared || !rendering() || (flags & kBoth) == kBoth || at <= line0_dot) return;
@@ -99,8 +109,7 @@ void Ppu::settle(Dot at, const Machine& machine) {
 
 Dot Ppu::flags_change(Dot at, const Machine& machine) {
     settle(at, machine);
-    const Dot clear_dot = prerender_dot() + 1;
-    if (!cleared) return flags ? clear_dot : std::min(line0_dot, next_vblank);
+    if (!cleared) return flags ? prerender_dot() : std::min(line0_dot, next_vblank - 1);
     Dot change = next_vblank - 1;  // a read at the dot before already has its consequences
     if (at <= line0_dot) return std::min(change, line0_dot);
     if (rendering() && foreseen) {
@@ -113,7 +122,11 @@ Dot Ppu::flags_change(Dot at, const Machine& machine) {
 // -- the address while rendering
 
 std::uint16_t Ppu::line_address(int line) const {
-    if (stream_line < 0) return with_scroll_x(step_lines(t, line), t);
+    if (stream_line < 0) {
+        // Line 0 has its columns already from dot 257 of the pre-render line on.
+        const bool copied = line == 0 && synced > prerender_dot() + kCopyXDot;
+        return with_scroll_x(step_lines(t, line), copied ? v : t);
+    }
     const int further = line - stream_line;
     if (further <= 0) return step_tiles(stream, -stream_tile);
     return with_scroll_x(step_lines(stream, further), t);
@@ -240,12 +253,12 @@ void Ppu::draw_to(Dot at, const Machine& machine) const {
     if (drawing.line == last_line && last_x > 0) span(last_x);
 }
 
-// The two tiles ahead are fetched already when the address changes under them.
-void Ppu::draw_fetched_tiles(Dot at, const Machine& machine) const {
+// Two tiles ahead are fetched already when something changes under them; a third is, if the chip has come as far as
+// dot `fetched_from` of the eight it takes.
+void Ppu::draw_fetched_tiles(Dot at, int fetched_from, const Machine& machine) const {
     const Place place = place_of(at);
-    if (!machine.drawing || place.line < 0 || place.line >= kVisibleLines || place.dot < 1) return;
-    const int in_tile = (place.dot - 1) & 7;
-    const int tiles = 2 + (place.dot - 1) / 8 + (in_tile >= 2 ? 1 : 0);
+    if (!machine.drawing || !working_at(at) || place.line < 0 || place.dot < 1) return;
+    const int tiles = 2 + (place.dot - 1) / 8 + (((place.dot - 1) & 7) >= fetched_from ? 1 : 0);
     const int x = std::min(tiles * 8 - fine_x, kScreenWidth);
     if (x + 1 > place.dot) draw_to(at - place.dot + x + 1, machine);
 }

@@ -39,6 +39,7 @@ struct Ppu {
     Dot synced;                // everything before this dot is accounted for
     Dot hit_dot;               // foreseen: sprite 0 hits; kNever: not in this frame
     Dot overflow_dot;          // foreseen: a ninth sprite is found
+    Dot data_read;             // when $2007 was last read
     std::uint16_t v;           // the address: of $2007, and while rendering of the next tile
     std::uint16_t t;           // what is copied to it
     std::uint16_t stream;      // the address that tile `stream_tile` of line `stream_line` is fetched with
@@ -62,7 +63,7 @@ struct Ppu {
     std::uint8_t vram[2048];
 
     void power_on();
-    void reset();
+    void reset(Dot now);  // the picture begins anew, too
 
     bool rendering() const { return (mask & kRendering) != 0; }
     Dot prerender_dot() const { return vblank_dot - 1 + (kPrerenderLine - kVblankLine) * kDotsPerLine; }
@@ -105,6 +106,7 @@ struct Ppu {
 
     Place place_of(Dot at) const;
     bool working_at(Dot at) const;
+    void begin_at(Dot now);
     void set_lengths();
     void settle(Dot at, const Machine& machine);
     void before_change(Dot at, const Machine& machine);
@@ -112,12 +114,13 @@ struct Ppu {
     void advance_line(int line, int from, int to);
     void restart_stream(Dot at);
     void draw_to(Dot at, const Machine& machine) const;
-    void draw_fetched_tiles(Dot at, const Machine& machine) const;
+    void draw_fetched_tiles(Dot at, int fetched_from, const Machine& machine) const;
     Dot find_hit(Dot from, const Machine& machine) const;
     Dot find_overflow(Dot from) const;
 
     std::uint8_t read_status(Dot at, const Machine& machine);
     std::uint8_t read_data(Dot at, const Machine& machine);
+    void write_control(std::uint8_t value, Dot at, const Machine& machine);
     void write_mask(std::uint8_t value, Dot at);
     void write_oam(std::uint8_t value, Dot at);
     void write_scroll(std::uint8_t value);

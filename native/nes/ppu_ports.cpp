@@ -7,7 +7,11 @@ namespace nes {
 
 namespace {
 
-constexpr int kSkipDot = 339;  // of the pre-render line: whoever renders then loses a dot of an odd frame
+constexpr int kSkipDot = 338;  // of the pre-render line: whoever renders then loses a dot of an odd frame
+
+// Dots of the eight that a tile takes, after which its name, and its pattern, do not change any more.
+constexpr int kNameFetched = 2;
+constexpr int kPatternFetched = 6;
 
 enum Port { kControlPort, kMaskPort, kStatusPort, kOamAddressPort, kOamPort, kScrollPort, kAddressPort, kDataPort };
 
@@ -24,8 +28,12 @@ std::uint8_t Ppu::read(int port, Dot at, const Machine& machine) {
             if ((oam_address & 3) == 2) bus &= 0xE3;  // these bits do not exist
             break;
         case kDataPort:
-            before_change(at, machine);
-            bus = read_data(at, machine);
+            // Read in two cycles running, it notices one.
+            if (at - data_read != kDotsPerCycle) {
+                before_change(at, machine);
+                bus = read_data(at, machine);
+            }
+            data_read = at;
             break;
         default:
             break;
@@ -38,8 +46,7 @@ void Ppu::write(int port, std::uint8_t value, Dot at, const Machine& machine) {
     before_change(at, machine);
     switch (port) {
         case kControlPort:
-            control = value;
-            t = static_cast<std::uint16_t>((t & ~0x0C00) | (value & 3) << 10);
+            write_control(value, at, machine);
             break;
         case kMaskPort:
             write_mask(value, at);
@@ -73,6 +80,12 @@ std::uint8_t Ppu::read_status(Dot at, const Machine& machine) {
     return status;
 }
 
+void Ppu::write_control(std::uint8_t value, Dot at, const Machine& machine) {
+    if ((control ^ value) & kBackPatterns) draw_fetched_tiles(at, kPatternFetched, machine);
+    control = value;
+    t = static_cast<std::uint16_t>((t & ~0x0C00) | (value & 3) << 10);
+}
+
 void Ppu::write_mask(std::uint8_t value, Dot at) {
     const bool before = rendering();
     mask = value;
@@ -104,9 +117,12 @@ void Ppu::write_address(std::uint8_t value, Dot at, const Machine& machine) {
         t = static_cast<std::uint16_t>((t & 0x00FF) | (value & 0x3F) << 8);
     } else {
         t = static_cast<std::uint16_t>((t & 0x7F00) | value);
-        if (working_at(at)) draw_fetched_tiles(at, machine);
+        // It takes three dots to arrive; the CPU cannot do anything else before.
+        const Dot arrives = std::min(at + 3, next_vblank);
+        before_change(arrives, machine);
+        draw_fetched_tiles(arrives, kNameFetched, machine);
         v = t;
-        if (working_at(at)) restart_stream(at);
+        if (working_at(arrives)) restart_stream(arrives);
     }
     second_write ^= 1;
 }

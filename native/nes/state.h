@@ -20,14 +20,14 @@ constexpr void visit_fields(AnyConsole& console, Visit&& visit) {
     NES_FIELD(cpu.unused)
 
     NES_FIELD(ppu.vblank_dot) NES_FIELD(ppu.line0_dot) NES_FIELD(ppu.next_vblank) NES_FIELD(ppu.synced)
-    NES_FIELD(ppu.hit_dot) NES_FIELD(ppu.overflow_dot)
+    NES_FIELD(ppu.hit_dot) NES_FIELD(ppu.overflow_dot) NES_FIELD(ppu.data_read)
     NES_FIELD(ppu.v) NES_FIELD(ppu.t) NES_FIELD(ppu.stream) NES_FIELD(ppu.stream_line) NES_FIELD(ppu.stream_tile)
     NES_FIELD(ppu.fine_x) NES_FIELD(ppu.second_write) NES_FIELD(ppu.control) NES_FIELD(ppu.mask) NES_FIELD(ppu.flags)
     NES_FIELD(ppu.cleared) NES_FIELD(ppu.foreseen) NES_FIELD(ppu.unset_vblank) NES_FIELD(ppu.odd)
     NES_FIELD(ppu.oam_address) NES_FIELD(ppu.read_buffer) NES_FIELD(ppu.bus) NES_FIELD(ppu.unused)
     NES_FIELD(ppu.palette) NES_FIELD(ppu.oam) NES_FIELD(ppu.vram)
 
-    NES_FIELD(apu.step_at) NES_FIELD(apu.sample_at) NES_FIELD(apu.buffer_free)
+    NES_FIELD(apu.step_at) NES_FIELD(apu.sample_at) NES_FIELD(apu.irq_until) NES_FIELD(apu.buffer_free)
     NES_FIELD(apu.sample_address) NES_FIELD(apu.sample_left) NES_FIELD(apu.sample_start) NES_FIELD(apu.sample_length)
     NES_FIELD(apu.sample_control) NES_FIELD(apu.step) NES_FIELD(apu.five_steps) NES_FIELD(apu.irq_off)
     NES_FIELD(apu.frame_irq) NES_FIELD(apu.sample_irq) NES_FIELD(apu.enabled) NES_FIELD(apu.halted)
