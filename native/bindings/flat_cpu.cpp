@@ -34,6 +34,7 @@ struct FlatBus {
     void jumped_back(nes::Registers&) {}
     void polled_early(nes::Cycle, nes::Cycle) {}
     void irq_mask_changed(nes::Registers&, bool, bool) {}
+    bool takes_nmi(nes::Cycle) { return false; }
     void jam() {}
 };
 

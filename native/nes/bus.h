@@ -81,6 +81,11 @@ class Bus {
         if (console_->apu.irq() && !(r.fixed & kIrqOff)) console_->cpu.next_event = 0;
     }
 
+    bool takes_nmi(Cycle by) {
+        console_->pass_vblank((by + 1) * kDotsPerCycle, *machine_);
+        return console_->take_nmi(by);
+    }
+
     NES_INLINE void jam() {
         console_->cpu.jammed = 1;
         console_->cpu.next_event = 0;

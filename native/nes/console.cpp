@@ -124,6 +124,13 @@ void Console::pass_vblank(Dot at, const Machine& machine) {
     schedule();
 }
 
+bool Console::take_nmi(Cycle by) {
+    if (!cpu.nmi_waiting || cpu.nmi_cycle > by) return false;
+    cpu.nmi_waiting = 0;
+    schedule();
+    return true;
+}
+
 // Between two instructions: what has become due? Answers whether an interrupt was taken.
 bool Console::attend(const Machine& machine) {
     bool interrupted = false;
@@ -132,8 +139,7 @@ bool Console::attend(const Machine& machine) {
     feed_samples();
     if (!irq_before && apu.irq()) cpu.irq_cycle = std::min(cpu.clock, cpu.next_event);
     if (!cpu.jammed) {
-        if (cpu.nmi_waiting && cpu.nmi_cycle <= cpu.poll) {
-            cpu.nmi_waiting = 0;
+        if (take_nmi(cpu.poll)) {
             interrupted = true;
             interrupt(kNmiVector, machine);
         } else if (apu.irq() && !cpu.irq_off_at_poll && cpu.irq_cycle <= cpu.poll) {
@@ -154,8 +160,12 @@ void Console::interrupt(std::uint16_t vector, const Machine& machine) {
     push(cpu.pc & 0xFF);
     push((cpu.p & ~kBreak) | kAlways);
     cpu.p |= kIrqOff;
-    cpu.pc = vector_at(vector, machine);
     cpu.clock += kInterruptCycles;
+    // As with BRK, an NMI that comes while the registers are pushed takes the jump over.
+    const Cycle pushed = cpu.clock - 4;
+    pass_vblank((pushed + 1) * kDotsPerCycle, machine);
+    if (vector == kIrqVector && take_nmi(pushed)) vector = kNmiVector;
+    cpu.pc = vector_at(vector, machine);
     // Nobody looked for interrupts meanwhile: the handler's first instruction always comes before the next one.
     cpu.poll = -1;
     cpu.irq_off_at_poll = 1;

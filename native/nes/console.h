@@ -62,6 +62,8 @@ struct Console {
     void schedule();
     // Brings the PPU across the vblank if it begins before `at`.
     void pass_vblank(Dot at, const Machine& machine);
+    // Whether an NMI was waiting by then; it no longer is.
+    bool take_nmi(Cycle by);
 
   private:
     void wait_jammed();

@@ -11,6 +11,7 @@
 //   void jumped_back(Registers&)                   pc went to an earlier address: perhaps a waiting loop
 //   void polled_early(Cycle clock, Cycle by)       the instruction that ends now looked for interrupts early
 //   void irq_mask_changed(Registers&, bool, bool)  what the I flag was, and whether the change counts at once
+//   bool takes_nmi(Cycle)                          whether an NMI was raised by then; it is then dealt with
 //   void jam()                                     the CPU has locked up
 #pragma once
 
@@ -22,6 +23,8 @@
 namespace nes {
 
 using Address = std::uint16_t;
+
+constexpr Cycle kLongAgo = 1000;  // more cycles than any instruction takes
 
 template <class Bus>
 class Interpreter {
@@ -243,7 +246,10 @@ class Interpreter {
             push(static_cast<Byte>(back));
             push(r.status() | kBreak);
             r.fixed |= kIrqOff;
-            r.pc = word(bus.fetch(0xFFFE, r.clock - 2), bus.fetch(0xFFFF, r.clock - 1));
+            // An NMI that comes while the registers are pushed takes the jump over; one that comes later waits.
+            const Address vector = bus.takes_nmi(r.clock - 4) ? 0xFFFA : 0xFFFE;
+            r.pc = word(bus.fetch(vector, r.clock - 2), bus.fetch(static_cast<Address>(vector + 1), r.clock - 1));
+            bus.polled_early(r.clock, kLongAgo);
         } else if constexpr (std::is_same_v<Operation, jam>) {
             bus.jam();
         } else if constexpr (mode == Mode::Implied) {

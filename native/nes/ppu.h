@@ -30,7 +30,8 @@ enum Mask : std::uint8_t {
 
 enum PpuFlag : std::uint8_t { kOverflowed = 0x20, kSpriteZero = 0x40, kVblank = 0x80 };
 
-constexpr std::uint16_t kScrollX = 0x041F;  // the bits of an address that each line takes anew from t
+constexpr std::uint8_t kAttributeBits = 0xE3;  // of a sprite's third byte; the others do not exist
+constexpr std::uint16_t kScrollX = 0x041F;     // the bits of an address that each line takes anew from t
 
 struct Ppu {
     Dot vblank_dot;            // when the current frame's vblank began: line 241, dot 1

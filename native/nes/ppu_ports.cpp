@@ -25,7 +25,7 @@ std::uint8_t Ppu::read(int port, Dot at, const Machine& machine) {
         case kOamPort:
             before_change(at, machine);
             bus = oam[oam_address];
-            if ((oam_address & 3) == 2) bus &= 0xE3;  // these bits do not exist
+            if ((oam_address & 3) == 2) bus &= kAttributeBits;
             break;
         case kDataPort:
             // Read in two cycles running, it notices one.

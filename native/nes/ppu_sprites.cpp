@@ -118,7 +118,8 @@ Dot Ppu::find_overflow(Dot from) const {
             dot += hit ? 8 : 2;
         }
         for (int byte = 0; sprite < 64; ++sprite, byte = (byte + 1) & 3, dot += 2) {
-            if (!in_range(line, oam[sprite * 4 + byte])) continue;
+            const int value = oam[sprite * 4 + byte] & (byte == 2 ? kAttributeBits : 0xFF);
+            if (!in_range(line, value)) continue;
             const Dot at = line0_dot + Dot{line} * kDotsPerLine + dot + 1;
             if (at >= from) return at;
             break;

@@ -74,9 +74,16 @@ def engine_runs(engine: ModuleType, program: Program) -> Any:
 
 
 def ram_after_interrupt(console: Any) -> NDArray[np.uint8]:
-    """RAM as it would be with the waiting interrupt taken: cynes may end a frame after its pushes, we never do."""
+    """RAM as it would be with the waiting interrupt taken: cynes may end a frame after its pushes, we never do.
+
+    An interrupt that came while sprites were copied waits for one instruction more.
+    """
     saved = console.save()
-    console.step()
+    before = console.registers()["s"]
+    for _ in range(2):
+        console.step()
+        if console.registers()["s"] != before:
+            break
     ram: NDArray[np.uint8] = console.ram()
     console.load(saved)
     return ram
