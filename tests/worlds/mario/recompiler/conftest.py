@@ -11,8 +11,6 @@ if TYPE_CHECKING:
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "engine"))
 
-pytest.importorskip("respawn.worlds.mario._engine", reason="the native engine is not built")
-
 LITTLE_GAME = """
 reset:
     ldx #$FF

@@ -80,7 +80,7 @@ def test_no_compiler(little_game: bytes, cache: Path, tmp_path: Path, monkeypatc
     assert library is None
     assert len(said) == 1
     assert said[0].startswith(
-        "the game's program is interpreted, at about a fifth of the speed: there is no C++ compiler"
+        "the game's program is interpreted, several times slower than compiled: there is no C++ compiler"
     )
     assert left_behind(cache) == []
 
@@ -176,7 +176,7 @@ def test_two_processes_compile_once(
     waiting = second.stderr.readline()
     gate.touch()
     answers = [process.communicate(timeout=60)[0] for process in (first, second)]
-    assert waiting == "respawn: another process is compiling a game's program; waiting for it\n"
+    assert waiting == "respawn: another process is compiling a game; waiting for it\n"
     assert answers[0] == answers[1]
     assert Path(answers[0].strip()).is_relative_to(cache)
     assert slow.runs == 1

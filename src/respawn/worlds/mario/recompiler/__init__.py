@@ -33,7 +33,7 @@ def ensure_code(cartridge: _engine.Cartridge, ines: bytes, *, say: Say = say_on_
         slot = Slot.of(cartridge.program)
         return slot.read() or _make_alone(cartridge, ines, slot, teller)
     except (CompilerError, UntrustedCodeError, OSError) as error:
-        teller.say(f"the game's program is interpreted, at about a fifth of the speed: {error}")
+        teller.say(f"the game's program is interpreted, several times slower than compiled: {error}")
         return None
 
 
@@ -42,7 +42,7 @@ def _make_alone(cartridge: _engine.Cartridge, ines: bytes, slot: Slot, teller: T
     try:
         lock.acquire(timeout=0)
     except filelock.Timeout:
-        with teller.working("another process is compiling a game's program; waiting for it"):
+        with teller.working("another process is compiling a game; waiting for it"):
             lock.acquire(timeout=2 * TIMEOUT_SECONDS)
     try:
         # Whoever held the lock may have done the work.
@@ -56,7 +56,7 @@ def _make(cartridge: _engine.Cartridge, ines: bytes, slot: Slot, teller: Teller)
     began = time.monotonic()
     workshop = slot.workshop()
     try:
-        with teller.working("compiling the game's program to native code, once; it takes 10 to 40 seconds"):
+        with teller.working("compiling the game's program, once; it takes 10 to 40 s"):
             source, library = workshop / "code.cpp", workshop / "code.so"
             source.write_text(generate(cartridge))
             compiler.compile(source, library, headers_folder())
