@@ -28,8 +28,9 @@ bool plausible_time(const Console& console) {
     if (!within(cpu.clock, 0, kLongestLife) || !within(ppu.vblank_dot, -kFrameDots, kDotsPerCycle * kLongestLife)) {
         return false;
     }
-    const Dot lost = ppu.vblank_dot + kFrameDots - ppu.next_vblank;
-    return within(lost, 0, 1) && ppu.line0_dot == ppu.vblank_dot + kVblankDots - lost &&
+    const Dot lost = ppu.next_vblank == ppu.vblank_dot + kFrameDots - 1 ? 1 : 0;
+    return ppu.next_vblank == ppu.vblank_dot + kFrameDots - lost &&
+           ppu.line0_dot == ppu.vblank_dot + kVblankDots - lost &&
            within(ppu.synced, ppu.vblank_dot, ppu.next_vblank) &&
            within(cpu.clock * kDotsPerCycle, ppu.vblank_dot - kOverrun, ppu.next_vblank + kOverrun) &&
            within(cpu.next_event, 0, ppu.next_vblank / kDotsPerCycle + 1);
