@@ -74,42 +74,56 @@ Dot Ppu::find_hit(Dot from, const Machine& machine) const {
 
 namespace {
 
-// Whether any line has eight sprites or more. The fullest line is one at which some sprite begins, and the sprites on
-// it are those that begin there or on one of the lines before: eight counters, added up by one multiplication.
-bool any_full_line(const std::uint8_t* oam, int height) {
-    std::uint8_t beginning[16 + 256] = {};  // by line, after sixteen that do not exist
-    std::uint8_t tops[64];
-    int count = 0;
-    for (int sprite = 0; sprite < 64; ++sprite) {
-        const std::uint8_t top = oam[sprite * 4];
-        if (top >= kVisibleLines) continue;
-        tops[count++] = top;
-        ++beginning[16 + top];
+// How many sprites are on each line.
+class SpriteCount {
+  public:
+    SpriteCount(const std::uint8_t* oam, int height) : tall_(height == 16) {
+        for (int sprite = 0; sprite < 64; ++sprite) {
+            const std::uint8_t top = oam[sprite * 4];
+            if (top >= kVisibleLines) continue;
+            tops_[sprites_++] = top;
+            ++beginning_[16 + top];
+        }
     }
-    if (count < kSpritesALine) return false;
-    const auto eight_lines_to = [&beginning](int line) {
+
+    // The sprites on a line are those that begin there or on one of the lines before: eight counters, added up by one
+    // multiplication.
+    int on(int line) const { return eight_lines_to(line) + (tall_ ? eight_lines_to(line - 8) : 0); }
+
+    // Whether any line has `many` of them. The fullest line is one at which some sprite begins.
+    bool any_line_has(int many) const {
+        if (sprites_ < many) return false;
+        for (int index = 0; index < sprites_; ++index) {
+            if (on(tops_[index]) >= many) return true;
+        }
+        return false;
+    }
+
+  private:
+    bool tall_;
+    int sprites_ = 0;
+    std::uint8_t tops_[64];
+    std::uint8_t beginning_[16 + 256] = {};  // by line, after sixteen that do not exist
+
+    int eight_lines_to(int line) const {
         std::uint64_t counts;
-        std::memcpy(&counts, beginning + 16 + line - 7, sizeof counts);
-        return counts * 0x0101010101010101U >> 56;
-    };
-    for (int index = 0; index < count; ++index) {
-        std::uint64_t together = eight_lines_to(tops[index]);
-        if (height == 16) together += eight_lines_to(tops[index] - 8);
-        if (together >= kSpritesALine) return true;
+        std::memcpy(&counts, beginning_ + 16 + line - 7, sizeof counts);
+        return static_cast<int>(counts * 0x0101010101010101U >> 56);
     }
-    return false;
-}
+};
 
 }  // namespace
 
 // The first dot at which the search for a line's sprites believes to have found a ninth. After the eighth the chip
 // looks at the wrong bytes: it moves on one byte too many with each sprite.
 Dot Ppu::find_overflow(Dot from) const {
+    if (flags & kOverflowed) return kNever;
     const int height = (control & kTallSprites) ? 16 : 8;
-    if ((flags & kOverflowed) || !any_full_line(oam, height)) return kNever;
+    const SpriteCount count(oam, height);
+    if (!count.any_line_has(kSpritesALine)) return kNever;
     const auto in_range = [height](int line, int y) { return line >= y && line < y + height; };
-    const Place begin = place_of(from);
-    for (int line = begin.line; line < kVisibleLines; ++line) {
+    for (int line = place_of(from).line; line < kVisibleLines; ++line) {
+        if (count.on(line) < kSpritesALine) continue;
         int dot = kEvaluationDot;
         int sprite = 0;
         for (int found = 0; sprite < 64 && found < kSpritesALine; ++sprite) {
