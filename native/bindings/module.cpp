@@ -65,7 +65,7 @@ void set_simd_path(const std::string& name) {
 
 std::string engine_version() {
     return std::string(kVersion) + "-code" + std::to_string(nes::kCodeVersion) + "-state" +
-           std::to_string(nes::kStateVersion);
+           std::to_string(nes::kStateLayout);
 }
 
 }  // namespace

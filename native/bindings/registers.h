@@ -2,10 +2,14 @@
 #pragma once
 
 #include <nanobind/nanobind.h>
+#include <nanobind/stl/string.h>
 
+#include <algorithm>
 #include <cstdint>
-#include <stdexcept>
+#include <iterator>
 #include <string>
+#include <string_view>
+#include <utility>
 
 #include "nes/types.h"
 
@@ -41,27 +45,21 @@ inline std::int64_t checked(const char* name, nanobind::handle value, std::int64
 }
 
 inline NamedRegisters changed(NamedRegisters r, const nanobind::kwargs& named, bool cycle_too) {
+    const std::pair<std::string_view, std::uint8_t*> bytes[] = {
+        {"a", &r.a}, {"x", &r.x}, {"y", &r.y}, {"s", &r.s}, {"p", &r.p}};
     for (const auto& [key, value] : named) {
         const auto name = nanobind::cast<std::string>(key);
-        const auto byte = [&] { return static_cast<std::uint8_t>(checked(name.c_str(), value, 0xFF)); };
-        if (name == "a") {
-            r.a = byte();
-        } else if (name == "x") {
-            r.x = byte();
-        } else if (name == "y") {
-            r.y = byte();
-        } else if (name == "s") {
-            r.s = byte();
-        } else if (name == "p") {
-            r.p = byte();
+        const auto* byte = std::find_if(std::begin(bytes), std::end(bytes),
+                                        [&name](const auto& entry) { return entry.first == name; });
+        if (byte != std::end(bytes)) {
+            *byte->second = static_cast<std::uint8_t>(checked(name.c_str(), value, 0xFF));
         } else if (name == "pc") {
             r.pc = static_cast<std::uint16_t>(checked("pc", value, 0xFFFF));
         } else if (name == "cycle" && cycle_too) {
             r.cycle = checked("cycle", value, nes::kNever);
         } else {
-            throw nanobind::value_error(("there is no register '" + name + "' to set; there are a, x, y, s, p, pc" +
-                                         (cycle_too ? ", cycle" : ""))
-                                            .c_str());
+            const std::string known = cycle_too ? "a, x, y, s, p, pc, cycle" : "a, x, y, s, p, pc";
+            throw nanobind::value_error(("there is no register '" + name + "' to set; there are " + known).c_str());
         }
     }
     return r;

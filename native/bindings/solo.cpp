@@ -17,7 +17,7 @@ constexpr std::array<char, 8> kMagic = {'R', 'S', 'P', 'N', 'S', 'A', 'V', 'E'};
 
 struct Header {
     std::array<char, 8> magic;
-    std::uint32_t version;
+    std::uint32_t layout;
     std::uint32_t state_bytes;
     std::array<char, 16> program_hash;
 };
@@ -82,7 +82,7 @@ std::span<const std::uint8_t> Solo::pattern_ram() const {
 
 std::string Solo::save() const {
     const std::size_t bytes = state_bytes(*cartridge_.game);
-    Header header{kMagic, nes::kStateVersion, static_cast<std::uint32_t>(bytes), {}};
+    Header header{kMagic, nes::kStateLayout, static_cast<std::uint32_t>(bytes), {}};
     std::memcpy(header.program_hash.data(), cartridge_.hash.data(), header.program_hash.size());
     std::string saved(sizeof header + bytes, '\0');
     std::memcpy(saved.data(), &header, sizeof header);
@@ -96,9 +96,8 @@ void Solo::load(std::span<const std::uint8_t> saved) {
         refuse("these " + std::to_string(saved.size()) + " bytes are no saved console; pass what save() answered");
     }
     std::memcpy(&header, saved.data(), sizeof header);
-    if (header.version != nes::kStateVersion) {
-        refuse("this console was saved with layout " + std::to_string(header.version) +
-               " of an engine, this one has layout " + std::to_string(nes::kStateVersion) + "; save it anew");
+    if (header.layout != nes::kStateLayout) {
+        refuse("this console was saved by an engine with other fields than this one's; save it anew");
     }
     if (std::memcmp(header.program_hash.data(), cartridge_.hash.data(), header.program_hash.size()) != 0) {
         refuse("this console was saved while it played program " +

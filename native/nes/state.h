@@ -2,12 +2,11 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 
 #include "nes/console.h"
 
 namespace nes {
-
-constexpr int kStateVersion = 1;  // of the layout of Console; a saved state of another version is refused
 
 // Calls visit(name, field) for every field; the order is that of the struct.
 template <class AnyConsole, class Visit>
@@ -49,6 +48,20 @@ constexpr std::size_t listed_bytes() {
 }
 
 static_assert(listed_bytes() == sizeof(Console), "a field of a chip is missing in visit_fields, or listed twice");
+
+constexpr std::uint32_t hashed_layout() {
+    const Console console{};
+    std::uint32_t hash = 0x811C9DC5;  // FNV-1a
+    const auto take = [&hash](std::size_t number) { hash = (hash ^ static_cast<std::uint32_t>(number)) * 0x01000193; };
+    visit_fields(console, [&take](const char* name, const auto& field) {
+        while (*name) take(static_cast<unsigned char>(*name++));
+        take(sizeof field);
+    });
+    return hash;
+}
+
+// Names the layout of Console: a state that was saved with another one is refused.
+constexpr std::uint32_t kStateLayout = hashed_layout();
 
 // Whether a console with these fields can run without leaving its arrays or its time. A console that ran from power-on
 // always can; any other bytes may not.

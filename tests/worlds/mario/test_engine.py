@@ -211,10 +211,10 @@ class TestHostileStates:
         [
             (lambda saved: b"", "no saved console"),
             (lambda saved: b"X" + saved[1:], "no saved console"),
-            (lambda saved: saved[:8] + b"\xff\0\0\0" + saved[12:], "saved with layout 255"),
+            (lambda saved: saved[:8] + b"\xff\0\0\0" + saved[12:], "saved by an engine with other fields"),
             (lambda saved: saved[:16] + b"0" * 16 + saved[32:], "while it played program 0000000000000000"),
-            (lambda saved: saved[:-1], "has 4616 bytes, and 4615 came"),
-            (lambda saved: saved + b"x", "has 4616 bytes, and 4617 came"),
+            (lambda saved: saved[:-1], r"has \d+ bytes, and \d+ came"),
+            (lambda saved: saved + b"x", r"has \d+ bytes, and \d+ came"),
             (lambda saved: saved[:HEADER_BYTES] + b"\xff" * (len(saved) - HEADER_BYTES), "what no console can"),
         ],
     )

@@ -5,8 +5,6 @@ from typing import Literal, TypedDict
 import numpy as np
 from numpy.typing import NDArray
 
-__file__: str
-
 Kind = Literal["none", "grey", "rgb", "indices"]
 
 class Registers(TypedDict):
