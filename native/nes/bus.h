@@ -99,16 +99,32 @@ class Bus {
         console_->cpu.irq_off_at_poll = mask_clock_ == r.clock ? mask_before_ : now;
     }
 
-  private:
+  protected:
     Console* console_;
     const Machine* machine_;
     const std::uint8_t* program_;
+
+  private:
     Cycle early_clock_ = -1;
     Cycle early_by_ = 0;
     Cycle mask_clock_ = -1;
     Cycle last_clock_ = -1;
     std::uint16_t last_head_ = 0;
     bool mask_before_ = false;
+};
+
+// The same for a program that runs where programs lie, which it need not ask of every byte.
+template <class Mapper>
+class ProgramBus : public Bus<Mapper> {
+  public:
+    using Bus<Mapper>::Bus;
+
+    // Whether a whole instruction from here on lies in the cartridge.
+    NES_INLINE bool holds(std::uint16_t pc) const { return static_cast<std::uint16_t>(pc - 0x8000) <= 0x7FFD; }
+
+    NES_INLINE std::uint8_t fetch(std::uint16_t address, Cycle) {
+        return Mapper::read_program(this->console_->board, this->program_, address);
+    }
 };
 
 }  // namespace nes

@@ -84,6 +84,21 @@ void Console::step(const Machine& machine) {
 
 void Console::wait_jammed() { cpu.clock = std::max(cpu.clock + 1, cpu.next_event); }
 
+// Runs at least one instruction, then until the next event is due or the program goes on outside the cartridge.
+void Console::interpret_program(const Machine& machine) {
+    Registers r;
+    cpu.unpack(r);
+    ProgramBus<Board0> bus(*this, machine);
+    if (bus.holds(r.pc)) {
+        interpret(r, bus);
+        bus.finish(r);
+    } else {
+        Bus<Board0> slow(*this, machine);
+        Interpreter<Bus<Board0>>(r, slow).step();
+        slow.finish(r);
+    }
+}
+
 // Runs at least one instruction, then until the next event is due.
 void Console::execute(const Machine& machine) {
     if (cpu.jammed) {
@@ -91,11 +106,9 @@ void Console::execute(const Machine& machine) {
         return;
     }
     if (!machine.code) {
-        Registers r;
-        cpu.unpack(r);
-        Bus<Board0> bus(*this, machine);
-        interpret(r, bus);
-        bus.finish(r);
+        do {
+            interpret_program(machine);
+        } while (cpu.clock < cpu.next_event);
         return;
     }
     do {

@@ -67,6 +67,7 @@ struct Console {
 
   private:
     void wait_jammed();
+    void interpret_program(const Machine& machine);
     void execute(const Machine& machine);
     bool attend(const Machine& machine);
     void interrupt(std::uint16_t vector, const Machine& machine);

@@ -11,6 +11,7 @@
 //   void jumped_back(Registers&)                   pc went to an earlier address: perhaps a waiting loop
 //   void polled_early(Cycle clock, Cycle by)       the instruction that ends now looked for interrupts early
 //   void irq_mask_changed(Registers&, bool, bool)  what the I flag was, and whether the change counts at once
+//   bool holds(Address)                            whether fetch() may be asked for an instruction there
 //   bool takes_nmi(Cycle)                          whether an NMI was raised by then; it is then dealt with
 //   void jam()                                     the CPU has locked up
 #pragma once
@@ -311,8 +312,8 @@ class Interpreter {
     }
 };
 
-// Runs at least one instruction, then until the clock reaches the bus's limit. Registers and bus are copied so that
-// they live in the processor's own registers meanwhile.
+// Runs at least one instruction, then until the clock reaches the bus's limit or the bus no longer holds the program
+// counter. Registers and bus are copied so that they live in the processor's own registers meanwhile.
 #ifdef __clang__
 
 // clang does by itself what is spelled out below, and takes minutes over it when it is spelled out.
@@ -323,7 +324,7 @@ void interpret(Registers& registers, Bus& memory) {
     Interpreter<Bus> cpu(r, bus);
     do {
         cpu.step();
-    } while (r.clock < bus.limit());
+    } while (r.clock < bus.limit() && bus.holds(r.pc));
     registers = r;
     memory = bus;
 }
@@ -345,7 +346,7 @@ void interpret(Registers& registers, Bus& memory) {
     goto* kLabels[bus.fetch(r.pc, r.clock)];
 #define NES_THREAD(code, operation, mode, cycles)                                     \
     label_##code : cpu.template execute<operations::operation, Mode::mode, cycles>(); \
-    if (r.clock >= bus.limit()) goto done;                                            \
+    if (r.clock >= bus.limit() || !bus.holds(r.pc)) goto done;                        \
     goto* kLabels[bus.fetch(r.pc, r.clock)];
     NES_OPCODES(NES_THREAD)
 #undef NES_THREAD

@@ -79,9 +79,9 @@ bool Ppu::begin_vblank(const Machine& machine) {
     return sets;
 }
 
-void Ppu::before_change(Dot at, const Machine& machine) {
+void Ppu::before_change(Dot at, const Machine& machine, int keeps) {
     if (at > prerender_dot()) catch_up(at, machine);
-    foreseen = 0;
+    foreseen &= static_cast<std::uint8_t>(keeps);
 }
 
 // -- the flags
@@ -97,12 +97,10 @@ void Ppu::settle(Dot at, const Machine& machine) {
     }
     constexpr std::uint8_t kBoth = kSpriteZero | kOverflowed;
     if (!cleared || !rendering() || (flags & kBoth) == kBoth || at <= line0_dot) return;
-    if (!foreseen) {
-        const Dot from = std::max(synced, line0_dot);
-        hit_dot = find_hit(from, machine);
-        overflow_dot = find_overflow(from);
-        foreseen = 1;
-    }
+    const Dot from = std::max(synced, line0_dot);
+    if (!(foreseen & kHitForeseen)) hit_dot = find_hit(from, machine);
+    if (!(foreseen & kOverflowForeseen)) overflow_dot = find_overflow(from);
+    foreseen = kHitForeseen | kOverflowForeseen;
     if (hit_dot < at) flags |= kSpriteZero;
     if (overflow_dot < at) flags |= kOverflowed;
 }

@@ -28,6 +28,8 @@ enum Mask : std::uint8_t {
     kRendering = kShowBack | kShowSprites,
 };
 
+enum Foreseen : std::uint8_t { kHitForeseen = 1, kOverflowForeseen = 2 };
+
 enum PpuFlag : std::uint8_t { kOverflowed = 0x20, kSpriteZero = 0x40, kVblank = 0x80 };
 
 constexpr std::uint8_t kAttributeBits = 0xE3;  // of a sprite's third byte; the others do not exist
@@ -52,7 +54,7 @@ struct Ppu {
     std::uint8_t mask;
     std::uint8_t flags;         // PpuFlag
     std::uint8_t cleared;       // the flags' clearing at line 261 is done
-    std::uint8_t foreseen;      // hit_dot and overflow_dot hold
+    std::uint8_t foreseen;      // kHitForeseen: hit_dot holds; kOverflowForeseen: overflow_dot does
     std::uint8_t unset_vblank;  // $2002 was read just as the flag would have been set: it will not be
     std::uint8_t odd;           // this frame loses a dot if it is rendered
     std::uint8_t oam_address;
@@ -80,7 +82,7 @@ struct Ppu {
     void write(int port, std::uint8_t value, Dot at, const Machine& machine);
 
     // OAM is about to be rewritten from outside.
-    void before_dma(Dot at, const Machine& machine) { before_change(at, machine); }
+    void before_dma(Dot at, const Machine& machine) { before_change(at, machine, 0); }
 
     // The first dot after `at` with which $2002 reads otherwise, if it is only read.
     Dot flags_change(Dot at, const Machine& machine);
@@ -110,7 +112,7 @@ struct Ppu {
     void begin_at(Dot now);
     void set_lengths();
     void settle(Dot at, const Machine& machine);
-    void before_change(Dot at, const Machine& machine);
+    void before_change(Dot at, const Machine& machine, int keeps);  // `keeps`: what is foreseen nevertheless
     void advance(Dot at);
     void advance_line(int line, int from, int to);
     void restart_stream(Dot at);

@@ -15,6 +15,20 @@ constexpr int kPatternFetched = 6;
 
 enum Port { kControlPort, kMaskPort, kStatusPort, kOamAddressPort, kOamPort, kScrollPort, kAddressPort, kDataPort };
 
+// What is foreseen even after a write to a port: where the background scrolls is nothing to the count of sprites.
+int survives_write(int port, int changed) {
+    switch (port) {
+        case kControlPort:
+            return (changed & kTallSprites) ? 0 : kOverflowForeseen;
+        case kScrollPort:
+        case kAddressPort:
+        case kDataPort:
+            return kOverflowForeseen;
+        default:
+            return 0;
+    }
+}
+
 }  // namespace
 
 std::uint8_t Ppu::read(int port, Dot at, const Machine& machine) {
@@ -23,14 +37,14 @@ std::uint8_t Ppu::read(int port, Dot at, const Machine& machine) {
             bus = static_cast<std::uint8_t>(read_status(at, machine) | (bus & 0x1F));
             break;
         case kOamPort:
-            before_change(at, machine);
+            before_change(at, machine, kHitForeseen | kOverflowForeseen);
             bus = oam[oam_address];
             if ((oam_address & 3) == 2) bus &= kAttributeBits;
             break;
         case kDataPort:
             // Read in two cycles running, it notices one.
             if (at - data_read != kDotsPerCycle) {
-                before_change(at, machine);
+                before_change(at, machine, kOverflowForeseen);
                 bus = read_data(at, machine);
             }
             data_read = at;
@@ -43,7 +57,7 @@ std::uint8_t Ppu::read(int port, Dot at, const Machine& machine) {
 
 void Ppu::write(int port, std::uint8_t value, Dot at, const Machine& machine) {
     bus = value;
-    before_change(at, machine);
+    before_change(at, machine, survives_write(port, control ^ value));
     switch (port) {
         case kControlPort:
             write_control(value, at, machine);
@@ -119,7 +133,7 @@ void Ppu::write_address(std::uint8_t value, Dot at, const Machine& machine) {
         t = static_cast<std::uint16_t>((t & 0x7F00) | value);
         // It takes three dots to arrive; the CPU cannot do anything else before.
         const Dot arrives = std::min(at + 3, next_vblank);
-        before_change(arrives, machine);
+        before_change(arrives, machine, kOverflowForeseen);
         draw_fetched_tiles(arrives, kNameFetched, machine);
         v = t;
         if (working_at(arrives)) restart_stream(arrives);

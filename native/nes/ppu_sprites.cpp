@@ -78,12 +78,12 @@ namespace {
 class SpriteCount {
   public:
     SpriteCount(const std::uint8_t* oam, int height) : tall_(height == 16) {
+        // Without a branch: which sprites are on the screen is hard to predict.
         for (int sprite = 0; sprite < 64; ++sprite) {
-            const std::uint8_t top = oam[sprite * 4];
-            if (top >= kVisibleLines) continue;
-            tops_[sprites_++] = top;
-            ++beginning_[16 + top];
+            tops_[sprites_] = oam[sprite * 4];
+            sprites_ += oam[sprite * 4] < kVisibleLines;
         }
+        for (int index = 0; index < sprites_; ++index) ++beginning_[16 + tops_[index]];
     }
 
     // The sprites on a line are those that begin there or on one of the lines before: eight counters, added up by one
@@ -102,7 +102,7 @@ class SpriteCount {
   private:
     bool tall_;
     int sprites_ = 0;
-    std::uint8_t tops_[64];
+    std::uint8_t tops_[65];
     std::uint8_t beginning_[16 + 256] = {};  // by line, after sixteen that do not exist
 
     int eight_lines_to(int line) const {
