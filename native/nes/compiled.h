@@ -67,6 +67,8 @@ struct Compiled {
     NES_INLINE bool return_from_interrupt(Registers& r) {
         r.set_status(pull(r));
         r.pc = pull_word(r);
+        // A register may raise an interrupt before the next check, and then asks whether it is let in.
+        console.cpu.p = static_cast<std::uint8_t>((console.cpu.p & ~kIrqOff) | (r.fixed & kIrqOff));
         if (!console.apu.irq() || (r.fixed & kIrqOff)) return false;
         console.cpu.next_event = 0;
         return true;

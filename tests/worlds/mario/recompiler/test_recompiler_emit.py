@@ -110,7 +110,9 @@ def test_the_engines_own_little_programs(tmp_path: Path) -> None:
     for room in (interrupts, timing, sprites, video, pictures, pads, sound, processor):
         for program in room.PROGRAMS:
             ines = program.ines()
-            both = BothWays(ines, compiled(ines, tmp_path))
+            folder = tmp_path / program.name  # a path that was opened once stands for the library it then was
+            folder.mkdir()
+            both = BothWays(ines, compiled(ines, folder))
             assert both.frames(program.frames, random.Random(0)) == "", program.name
 
 
