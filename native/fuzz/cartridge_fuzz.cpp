@@ -16,7 +16,8 @@ std::vector<std::uint8_t> with_promised_size(std::span<const std::uint8_t> bytes
     file.resize(std::max<std::size_t>(file.size(), 17));
     file[0] = 'N', file[1] = 'E', file[2] = 'S', file[3] = 0x1A;
     const std::size_t content = file.size() - 16;
-    const std::size_t promised = 16U + ((file[6] & 4) ? 512U : 0U) + 0x4000U * (file[4] & 3U) + 0x2000U * (file[5] & 1U);
+    const std::size_t promised =
+        16U + ((file[6] & 4) ? 512U : 0U) + 0x4000U * (file[4] & 3U) + 0x2000U * (file[5] & 1U);
     const std::size_t given = file.size();
     file.resize(promised);
     for (std::size_t at = given; at < promised; ++at) file[at] = file[at - content];

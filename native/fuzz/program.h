@@ -19,7 +19,9 @@ struct Game {
     int reset_at = -1;               // the frame before which the reset button is pressed
     std::array<std::uint8_t, 8> pads{};
 
-    std::uint8_t pad(int frame, int which) const { return pads[static_cast<std::size_t>(2 * frame + which) % pads.size()]; }
+    std::uint8_t pad(int frame, int which) const {
+        return pads[static_cast<std::size_t>(2 * frame + which) % pads.size()];
+    }
 };
 
 class Assembler {
@@ -66,8 +68,8 @@ class Assembler {
 
   private:
     static constexpr int kMostPieces = 120;
-    static constexpr std::uint8_t kLdaImmediate = 0xA9, kLdaAbsolute = 0xAD, kStaAbsolute = 0x8D, kJmp = 0x4C, kRti = 0x40,
-                                  kCli = 0x58, kBne = 0xD0;
+    static constexpr std::uint8_t kLdaImmediate = 0xA9, kLdaAbsolute = 0xAD, kStaAbsolute = 0x8D, kJmp = 0x4C,
+                                  kRti = 0x40, kCli = 0x58, kBne = 0xD0;
     static constexpr std::uint8_t kBranches[8] = {0x10, 0x30, 0x50, 0x70, 0x90, 0xB0, 0xD0, 0xF0};
 
     Input& input_;
@@ -99,7 +101,7 @@ class Assembler {
     }
 
     void write_piece() {
-        switch (input_.below(20)) {
+        switch (input_.below(21)) {
             case 0:  // anything
             case 1:
                 emit({input_.byte()});
@@ -164,6 +166,14 @@ class Assembler {
                 set(0x4012, input_.byte());
                 set(0x4013, input_.byte() & 3);
                 set(0x4015, 0x1F);
+                break;
+            case 19:  // another tile in the middle of the picture
+                set(0x2001, 0);
+                set(0x2006, input_.byte() & 0x1F);
+                set(0x2006, input_.byte());
+                set(0x2007, input_.byte());
+                set(0x2007, input_.byte());
+                set(0x2001, 0x1E);
                 break;
             case 18: {  // a wild jump
                 const int target = input_.word();
@@ -234,7 +244,8 @@ inline Game make_game(Input& input) {
     game.frames = 2 + (shape >> 2 & 3);
     if (shape & 0x80) game.reset_at = shape >> 4 & 3;
     for (auto& pad : game.pads) pad = (shape & 0x40) ? input.byte() : 0;
-    game.file = {'N', 'E', 'S', 0x1A, 2, static_cast<std::uint8_t>(pattern_ram ? 0 : 1), static_cast<std::uint8_t>(shape & 1)};
+    game.file = {
+        'N', 'E', 'S', 0x1A, 2, static_cast<std::uint8_t>(pattern_ram ? 0 : 1), static_cast<std::uint8_t>(shape & 1)};
     game.file.resize(16 + 0x8000);
     std::uint32_t noise = input.word() | 0x10000U;
     Assembler(input, game.file.data() + 16).write();
