@@ -78,6 +78,8 @@ class Bus {
             mask_clock_ = r.clock;
             mask_before_ = before;
         }
+        // Who schedules the next event during this run must know the flag as it is now.
+        console_->cpu.p = static_cast<std::uint8_t>((console_->cpu.p & ~kIrqOff) | (r.fixed & kIrqOff));
         if (console_->apu.irq() && !(r.fixed & kIrqOff)) console_->cpu.next_event = 0;
     }
 

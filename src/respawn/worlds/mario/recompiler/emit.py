@@ -72,13 +72,18 @@ class Emitter:
         yield "    Compiled c(console, machine, host);"
         yield "    Registers r;"
         yield "    console.cpu.unpack(r);"
-        yield "    static const void* const kEntries[0x8000] = {"
-        reach = self.checks.reach
-        yield from self._by_address(lambda address: f"&&check_{address:04X}" if address in reach else "&&leave")
+        places = sorted(self.checks.reach)
+        yield "    static const void* const kPlaces[] = {"
+        yield from (f"        &&check_{address:04X}," for address in places)
+        yield "        &&leave};"
+        # A number and then a place, instead of a place for every address: the library is a third as large.
+        numbers = {address: number for number, address in enumerate(places)}
+        yield "    static const std::uint16_t kNumber[0x8000] = {"
+        yield from self._by_address(lambda address: str(numbers.get(address, len(places))))
         yield "    };"
         yield "dispatch:"
         yield "    if (!(r.pc & 0x8000)) goto leave;"
-        yield "    goto* kEntries[r.pc & 0x7FFF];"
+        yield "    goto* kPlaces[kNumber[r.pc & 0x7FFF]];"
 
     def _closing(self) -> Iterator[str]:
         yield "leave:"
