@@ -51,7 +51,9 @@ std::uint8_t read_io(Console& console, const Machine& machine, std::uint16_t add
     }
     switch (address) {
         case 0x4015: {
+            const bool irq_before = console.apu.irq();
             const std::uint8_t status = console.apu.read_status(at);
+            if (!irq_before && console.apu.irq()) console.cpu.irq_cycle = at;
             console.schedule();
             return static_cast<std::uint8_t>(status | (open & 0x20));
         }
@@ -87,7 +89,9 @@ Cycle write_io(Console& console, const Machine& machine, std::uint16_t address, 
     if (address == 0x4016) {
         console.controllers.write(value);
     } else if (address < 0x4018) {
+        const bool irq_before = console.apu.irq();
         console.apu.write(address, value, at);
+        if (!irq_before && console.apu.irq()) console.cpu.irq_cycle = at;
         if (address >= 0x4010) console.schedule();
     }
     return 0;

@@ -6,7 +6,13 @@
 
 #include "nes/registers.h"
 
+// Everything of an instruction must become one piece of code, or the interpreter is many times slower; sanitizers make
+// so much of it that compilers do not come to an end.
+#ifdef RESPAWN_SANITIZED
+#define NES_INLINE inline
+#else
 #define NES_INLINE [[gnu::always_inline]] inline
+#endif
 
 namespace nes::instructions {
 
