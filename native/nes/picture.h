@@ -25,7 +25,7 @@ struct Scene {
     std::uint8_t control;               // $2000
     std::uint8_t mask;                  // $2001
     std::uint8_t fine_x;
-    std::uint16_t address;              // v as it stands when the first tile of the line is fetched (coarse x already from t)
+    std::uint16_t address;  // v as it stands when the first tile of the line is fetched (coarse x already from t)
 };
 
 // One frame being drawn. A byte a pixel: the colour (0..63, greyscale bit applied) passed through `shades`.

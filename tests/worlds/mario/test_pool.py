@@ -223,6 +223,7 @@ class TestWrongArguments:
             ((OK, None, None, OK), TypeError, "restart must be int32, but is uint8"),
             ((OK, None, None, frames_of(5, dtype=">i4")), TypeError, "restart must be int32, but is >i4"),
             ((OK, None, None, frames_of(4, dtype=np.int32)), ValueError, r"restart must have shape \(5,\)"),
+            ((OK, None, None, frames_of(21)[1:].view(np.int32)), ValueError, "restart must begin at a multiple of"),
             (
                 (OK, None, None, frames_of(5, dtype=np.int32)),
                 ValueError,
@@ -260,6 +261,9 @@ class TestWrongArguments:
             (lambda p: p.load([0], [0]), ValueError, "a start must be 0 to -1, .* given 0, but is 0"),
             (lambda p: p.load([0, 1], [0]), ValueError, r"starts must have shape \(2,\), but has \(1,\)"),
             (lambda p: p.load(OK, OK), TypeError, "lanes must be int32, but is uint8"),
+            (lambda p: p.save_states([0.5]), ValueError, r"lanes and starts are whole numbers, and \[0.5\] came"),
+            (lambda p: p.save_states([2**40]), ValueError, "lanes and starts are whole numbers"),
+            (lambda p: p.save_states(["a"]), ValueError, "lanes and starts are whole numbers"),
         ],
     )
     def test_of_other_calls(self, call, error, says):
@@ -279,6 +283,11 @@ class TestWrongArguments:
             ({"max_of_two": True, "kind": "indices"}, "max_of_two compares brightness"),
             ({"watch": (0x2000,)}, "only RAM can be watched, addresses 0 to 8191, and 8192 came"),
             ({"watch": (-1,)}, "only RAM can be watched, addresses 0 to 8191, and -1 came"),
+            ({"watch": (1.5,)}, "only RAM can be watched, addresses 0 to 8191, and 1.5 came"),
+            ({"watch": 5}, "watch must be a tuple of addresses of RAM, and 5 came"),
+            ({"lanes": 2.5}, "lanes must be a whole number that is not huge, and 2.5 came"),
+            ({"skip": 2**40}, f"skip must be a whole number that is not huge, and {2**40} came"),
+            ({"lanes": 65536, "stack": 64, "kind": "rgb"}, "not enough memory for 65,536 consoles with 64 pictures"),
         ],
     )
     def test_of_a_pool(self, settings, says):

@@ -14,6 +14,7 @@ from programs import (
     processor,
     sound,
     sprites,
+    stray,
     timing,
     unofficial,
     video,
@@ -22,7 +23,7 @@ from programs import (
 
 PROGRAMS = [
     program
-    for room in (interrupts, timing, sprites, video, while_drawing, pictures, pads, sound, processor, unofficial)
+    for room in (interrupts, timing, sprites, video, while_drawing, pictures, pads, sound, processor, stray, unofficial)
     for program in room.PROGRAMS
 ]
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from respawn.worlds.mario.recompiler import cache as cache_module
-from respawn.worlds.mario.recompiler.cache import Slot, headers_folder
+from respawn.worlds.mario.recompiler.cache import MOST_SLOTS, Slot, headers_folder
 
 PROGRAM = bytes(0x8000)
 
@@ -95,7 +95,7 @@ def test_keeping_again_replaces_what_was_there(kept: Slot) -> None:
 
 def test_nothing_piles_up(kept: Slot) -> None:
     (kept.folder.parent / "making-abandoned").mkdir()
-    for number in range(5):
+    for number in range(MOST_SLOTS + 3):
         slot = Slot.of(number.to_bytes(2, "little") + PROGRAM[2:])
         with slot.lock():
             workshop = slot.workshop()
@@ -103,3 +103,6 @@ def test_nothing_piles_up(kept: Slot) -> None:
             slot.keep(workshop, {})
     names = sorted(path.name for path in kept.folder.parent.iterdir() if len(path.name) != 24)
     assert names == ["making.lock"]
+    slots = [path for path in kept.folder.parent.iterdir() if path.is_dir()]
+    assert len(slots) == MOST_SLOTS
+    assert slot.folder in slots

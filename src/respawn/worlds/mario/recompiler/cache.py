@@ -16,6 +16,8 @@ from respawn.worlds.mario.files import user_cache_folder
 
 LIBRARY, RECORD, LOCK = "code.so", "code.json", "making.lock"
 WORKSHOPS = "making-"
+MOST_SLOTS = 8
+"""kept; a new engine makes new code, and what was made longest ago goes"""
 
 
 def headers_folder() -> Path:
@@ -90,4 +92,11 @@ class Slot:
         if self.folder.exists():
             shutil.rmtree(self.folder)
         os.replace(workshop, self.folder)
+        self._tidy()
         return self.library
+
+    def _tidy(self) -> None:
+        records = [record for record in self.folder.parent.glob(f"*/{RECORD}") if record.parent != self.folder]
+        newest_first = sorted(records, key=lambda record: record.stat().st_mtime, reverse=True)
+        for record in newest_first[MOST_SLOTS - 1 :]:
+            shutil.rmtree(record.parent, ignore_errors=True)
