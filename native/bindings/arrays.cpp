@@ -85,6 +85,10 @@ Array::Array(nb::handle source, const char* name, Element element, Access access
         refuse(nb::value_error(
             (who + " must lie in memory without gaps, in C order, but is a strided view; pass a copy").c_str()));
     }
+    if (reinterpret_cast<std::uintptr_t>(view_.buf) % static_cast<std::uintptr_t>(facts.bytes) != 0) {
+        refuse(nb::value_error(
+            (who + " must begin at a multiple of its elements' size in memory, but does not; pass a copy").c_str()));
+    }
     if (access == Access::write && view_.readonly) {
         refuse(nb::value_error((who + " is written to, but the array is read-only; pass a writable one").c_str()));
     }

@@ -14,6 +14,7 @@ constexpr Cycle kOverrun = 1024;  // more than the longest instruction, an OAM D
 constexpr int kLastStreamLine = kVblankLine;
 constexpr int kLastStreamTile = 40;
 constexpr int kMostSampleBytes = 0xFF1;
+constexpr int kAllForeseen = kHitForeseen | kOverflowForeseen;
 
 bool within(std::int64_t value, std::int64_t least, std::int64_t most) { return least <= value && value <= most; }
 
@@ -41,8 +42,9 @@ bool plausible_picture_chip(const Ppu& ppu) {
         if (colour > 0x3F) return false;
     }
     return within(ppu.stream_line, -1, kLastStreamLine) && ppu.stream_tile <= kLastStreamTile && ppu.fine_x <= 7 &&
-           ppu.v <= 0x7FFF && ppu.t <= 0x7FFF && ppu.stream <= 0x7FFF &&
-           are_flags(ppu.second_write, ppu.cleared, ppu.foreseen, ppu.unset_vblank, ppu.odd);
+           ppu.v <= 0x7FFF && ppu.t <= 0x7FFF && ppu.stream <= 0x7FFF && ppu.foreseen <= kAllForeseen &&
+           within(ppu.data_read, 0, kDotsPerCycle * kLongestLife) &&
+           are_flags(ppu.second_write, ppu.cleared, ppu.unset_vblank, ppu.odd);
 }
 
 bool plausible_sound_chip(const Apu& apu, Cycle now) {

@@ -110,7 +110,11 @@ void Pool::step(const StepBuffers& buffers) {
 void Pool::step_lane(int number, int worker, const StepBuffers& buffers) {
     const auto index = static_cast<std::size_t>(number);
     Lane& lane = lanes_[index];
-    if (buffers.restart && buffers.restart[index] >= 0) restart(lane, buffers.restart[index]);
+    if (buffers.restart) {
+        // Read once and judged again: the array is the caller's, and another of its threads may write to it meanwhile.
+        const std::int32_t start = buffers.restart[index];
+        if (start >= 0 && start < starts_.count) restart(lane, start);
+    }
     const std::uint8_t* buttons = buffers.buttons + index * static_cast<std::size_t>(buffers.pads);
     lane.step(*canvases_[static_cast<std::size_t>(worker)], buttons[0],
               buffers.pads == 2 ? buttons[1] : std::uint8_t{0});
@@ -134,11 +138,11 @@ void Pool::observe(std::uint8_t* frames, std::uint8_t* ram) {
 
 void Pool::set_starts(const std::uint8_t* states, const std::uint8_t* frames, int count) {
     const std::lock_guard lock(*mutex_);
-    check_states(states, count);
     const std::size_t state_bytes = static_cast<std::size_t>(count) * rules_.state_bytes();
     const std::size_t frame_bytes = static_cast<std::size_t>(count) * rules_.history_bytes();
     Starts table{count, Memory(state_bytes), frames ? Memory(frame_bytes) : Memory()};
     std::memcpy(table.states.at(0), states, state_bytes);
+    check_states(table.states.at(0), count);  // the copy: nobody else can change that any more
     if (frames) std::memcpy(table.frames.at(0), frames, frame_bytes);
     starts_ = std::move(table);
 }

@@ -1,6 +1,7 @@
 """respawn bench engine."""
 
 import json
+import shutil
 import sys
 import textwrap
 from dataclasses import dataclass
@@ -64,7 +65,7 @@ def main(words: list[str]) -> int:
     check_above("--", arguments, {"seconds": 0})
     if arguments.peers is not None and not arguments.peers.is_dir():
         raise ConfigError(f"--peers wants a folder with the peers' scripts, and {arguments.peers} is none")
-    if arguments.peers_python is not None and not arguments.peers_python.is_file():
+    if arguments.peers_python is not None and shutil.which(arguments.peers_python) is None:
         raise ConfigError(f"--peers-python wants a Python to run the peers with, and {arguments.peers_python} is none")
     rom = find_rom(arguments.rom, expect="ntsc")
     measured = measure(arguments, rom)

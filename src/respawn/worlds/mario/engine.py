@@ -71,10 +71,15 @@ class PoolConfig:
     """use no recompiled code"""
 
     def __post_init__(self) -> None:
-        """Refuse addresses that are not RAM; the native pool judges the rest."""
+        """Refuse what is no number and addresses that are not RAM; the native pool judges the rest."""
+        for name in ("lanes", "threads", "skip", "height", "width", "stack"):
+            if not _is_whole(getattr(self, name)):
+                raise ConfigError(f"{name} must be a whole number that is not huge, and {getattr(self, name)!r} came")
+        if not isinstance(self.watch, tuple):
+            raise ConfigError(f"watch must be a tuple of addresses of RAM, and {self.watch!r} came")
         for address in self.watch:
-            if not 0 <= address < RAM_END:
-                raise ConfigError(f"only RAM can be watched, addresses 0 to {RAM_END - 1}, and {address} came")
+            if not (_is_whole(address) and 0 <= address < RAM_END):
+                raise ConfigError(f"only RAM can be watched, addresses 0 to {RAM_END - 1}, and {address!r} came")
 
 
 def open_cartridge(rom: Rom, *, interpret: bool = False) -> Cartridge:
@@ -138,7 +143,12 @@ class Pool:
                 watch=np.array(config.watch, dtype=np.uint16) if config.watch else None,
                 interpret=config.interpret,
             )
-        except ValueError as error:
+        except MemoryError:
+            raise ConfigError(
+                f"there is not enough memory for {config.lanes:,} consoles with {config.stack} pictures each; "
+                "ask for fewer"
+            ) from None
+        except (ValueError, RuntimeError) as error:  # the latter: the system does not start so many threads
             raise ConfigError(f"there can be no such pool of consoles: {error}") from None
 
     @property
@@ -237,4 +247,13 @@ class Pool:
 
 
 def _numbers(values: Sequence[int] | Numbers) -> Numbers:
-    return values if isinstance(values, np.ndarray) else np.array(values, dtype=np.int32)
+    if isinstance(values, np.ndarray):
+        return values
+    if not all(_is_whole(value) for value in values):
+        raise ValueError(f"lanes and starts are whole numbers, and {values!r} came")
+    return np.array(values, dtype=np.int32)
+
+
+def _is_whole(value: object) -> bool:
+    """Whether it is a number that 32 bits can hold."""
+    return isinstance(value, int | np.integer) and abs(int(value)) < 1 << 31
