@@ -3,6 +3,7 @@
 #include <nanobind/stl/string.h>
 
 #include <algorithm>
+#include <string>
 #include <string_view>
 #include <utility>
 
@@ -27,18 +28,19 @@ std::string text_of(const nb::object& object) { return nb::cast<std::string>(nb:
 
 std::string class_name(nb::handle object) { return text_of(object.type().attr("__name__")); }
 
-std::string shape_text(const Py_ssize_t* lengths, std::size_t count) {
+std::string shape_text(std::span<const Py_ssize_t> lengths) {
     std::string text = "(";
-    for (std::size_t i = 0; i < count; ++i) {
+    for (std::size_t i = 0; i < lengths.size(); ++i) {
         if (i > 0) text += ", ";
         text += lengths[i] == kAny ? "any" : std::to_string(lengths[i]);
     }
-    return text + (count == 1 ? ",)" : ")");
+    return text + (lengths.size() == 1 ? ",)" : ")");
 }
 
 bool fits(const Py_buffer& view, const Shape& shape) {
-    if (view.ndim != static_cast<int>(shape.size())) return false;
-    return std::equal(shape.begin(), shape.end(), view.shape,
+    const auto lengths = shape.lengths();
+    if (view.ndim != static_cast<int>(lengths.size())) return false;
+    return std::equal(lengths.begin(), lengths.end(), view.shape,
                       [](Py_ssize_t wanted, Py_ssize_t came) { return wanted == kAny || wanted == came; });
 }
 
@@ -56,14 +58,14 @@ std::string element_text(nb::handle source, const Py_buffer& view) {
 
 }  // namespace
 
-Array::Array(nb::handle source, const char* name, Element element, Access access, const std::vector<Shape>& wanted) {
-    const std::string who = name;
+Array::Array(nb::handle source, const char* name, Element element, Access access, Shapes wanted) {
     const ElementFacts& facts = facts_of(element);
     if (PyObject_GetBuffer(source.ptr(), &view_, PyBUF_FULL_RO) != 0) {
         PyErr_Clear();
         view_.obj = nullptr;
         throw nb::type_error(
-            (who + " must be a NumPy array of " + facts.name + ", but a " + class_name(source) + " came").c_str());
+            (std::string(name) + " must be a NumPy array of " + facts.name + ", but a " + class_name(source) + " came")
+                .c_str());
     }
     // The destructor does not run for what throws here.
     const auto refuse = [this](const auto& error) {
@@ -71,31 +73,36 @@ Array::Array(nb::handle source, const char* name, Element element, Access access
         throw error;
     };
     if (!is_element(view_, facts)) {
-        refuse(nb::type_error((who + " must be " + facts.name + ", but is " + element_text(source, view_)).c_str()));
+        refuse(nb::type_error(
+            (std::string(name) + " must be " + facts.name + ", but is " + element_text(source, view_)).c_str()));
     }
     if (std::none_of(wanted.begin(), wanted.end(), [this](const Shape& shape) { return fits(view_, shape); })) {
-        std::string text = who + " must have shape ";
-        for (std::size_t i = 0; i < wanted.size(); ++i) {
-            text += (i > 0 ? " or " : "") + shape_text(wanted[i].data(), wanted[i].size());
+        std::string text = std::string(name) + " must have shape ";
+        const char* between = "";
+        for (const Shape& shape : wanted) {
+            text += between + shape_text(shape.lengths());
+            between = " or ";
         }
-        text += ", but has " + shape_text(view_.shape, static_cast<std::size_t>(view_.ndim));
+        text += ", but has " + shape_text({view_.shape, static_cast<std::size_t>(view_.ndim)});
         refuse(nb::value_error(text.c_str()));
     }
     if (!PyBuffer_IsContiguous(&view_, 'C')) {
         refuse(nb::value_error(
-            (who + " must lie in memory without gaps, in C order, but is a strided view; pass a copy").c_str()));
+            (std::string(name) + " must lie in memory without gaps, in C order, but is a strided view; pass a copy")
+                .c_str()));
     }
     if (reinterpret_cast<std::uintptr_t>(view_.buf) % static_cast<std::uintptr_t>(facts.bytes) != 0) {
         refuse(nb::value_error(
-            (who + " must begin at a multiple of its elements' size in memory, but does not; pass a copy").c_str()));
+            (std::string(name) + " must begin at a multiple of its elements' size in memory, but does not; pass a copy")
+                .c_str()));
     }
     if (access == Access::write && view_.readonly) {
-        refuse(nb::value_error((who + " is written to, but the array is read-only; pass a writable one").c_str()));
+        refuse(nb::value_error(
+            (std::string(name) + " is written to, but the array is read-only; pass a writable one").c_str()));
     }
 }
 
-Array Array::optional(nb::handle source, const char* name, Element element, Access access,
-                      const std::vector<Shape>& wanted) {
+Array Array::optional(nb::handle source, const char* name, Element element, Access access, Shapes wanted) {
     return source.is_none() ? Array() : Array(source, name, element, access, wanted);
 }
 

@@ -3,10 +3,11 @@
 
 #include <nanobind/nanobind.h>
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
-#include <string>
-#include <vector>
+#include <initializer_list>
+#include <span>
 
 namespace bindings {
 
@@ -15,7 +16,23 @@ enum class Access { read, write };
 
 constexpr Py_ssize_t kAny = -1;  // in a shape: whatever comes
 
-using Shape = std::vector<Py_ssize_t>;
+// At most five lengths, in place: a step makes several of these and allocates nothing.
+class Shape {
+  public:
+    Shape() = default;
+    Shape(std::initializer_list<Py_ssize_t> lengths) {
+        for (const Py_ssize_t length : lengths) add(length);
+    }
+
+    void add(Py_ssize_t length) { lengths_[count_++] = length; }
+    std::span<const Py_ssize_t> lengths() const { return {lengths_.data(), count_}; }
+
+  private:
+    std::array<Py_ssize_t, 5> lengths_{};
+    std::size_t count_ = 0;
+};
+
+using Shapes = std::initializer_list<Shape>;
 
 // Holds the array for as long as it lives. It may be used without the GIL, but not made or let go.
 class Array {
@@ -24,14 +41,13 @@ class Array {
     Array() = default;
     // Raises TypeError for another kind of element, ValueError for a wrong shape, stride or write protection. `wanted`
     // are the shapes that are allowed.
-    Array(nanobind::handle source, const char* name, Element element, Access access, const std::vector<Shape>& wanted);
+    Array(nanobind::handle source, const char* name, Element element, Access access, Shapes wanted);
     Array(Array&& other) noexcept;
     Array& operator=(Array&& other) noexcept;
     ~Array();
 
     // None becomes an empty array.
-    static Array optional(nanobind::handle source, const char* name, Element element, Access access,
-                          const std::vector<Shape>& wanted);
+    static Array optional(nanobind::handle source, const char* name, Element element, Access access, Shapes wanted);
 
     explicit operator bool() const { return view_.obj != nullptr; }
     int dimensions() const { return view_.ndim; }

@@ -40,7 +40,7 @@ PictureKind kind_of(const std::string& name) {
 Shape frames_shape(const Pool& pool, Py_ssize_t count) {
     const pool::PictureFormat& format = pool.rules().pictures;
     Shape shape = {count, pool.rules().stack, format.height(), format.width()};
-    if (format.kind() == PictureKind::rgb) shape.push_back(3);
+    if (format.kind() == PictureKind::rgb) shape.add(3);
     return shape;
 }
 
@@ -143,10 +143,10 @@ void load_frames(Pool& self, nb::handle lanes, nb::handle frames) {
 }
 
 nb::object frame_shape(const Pool& self) {
-    const Shape all = frames_shape(self, 0);
     if (self.rules().pictures.kind() == PictureKind::none) return nb::none();
+    const Shape all = frames_shape(self, 0);
     nb::list shape;
-    for (std::size_t i = 1; i < all.size(); ++i) shape.append(all[i]);
+    for (const Py_ssize_t length : all.lengths().subspan(1)) shape.append(length);
     return nb::tuple(shape);
 }
 

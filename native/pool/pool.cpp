@@ -201,6 +201,7 @@ void Pool::check_lanes(std::span<const std::int32_t> lanes) const {
 void Pool::check_starts(std::span<const std::int32_t> starts, std::int32_t least) const {
     for (const std::int32_t start : starts) {
         if (start >= least && start < starts_.count) continue;
+        if (starts_.count == 0) refuse("there is no table of starts yet; give one to set_starts first");
         refuse("a start must be " + std::to_string(least) + " to " + std::to_string(starts_.count - 1) +
                ", as set_starts was given " + std::to_string(starts_.count) + ", but is " + std::to_string(start));
     }

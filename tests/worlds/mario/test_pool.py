@@ -227,7 +227,7 @@ class TestWrongArguments:
             (
                 (OK, None, None, frames_of(5, dtype=np.int32)),
                 ValueError,
-                "a start must be -1 to -1, .* given 0, but is 0",
+                "there is no table of starts yet",
             ),
         ],
     )
@@ -258,7 +258,7 @@ class TestWrongArguments:
                 r"states must have shape \(1, \d+\), but has \(9,\)",
             ),
             (lambda p: p.set_starts(frames_of(2, 9)), ValueError, r"states must have shape \(any, \d+\)"),
-            (lambda p: p.load([0], [0]), ValueError, "a start must be 0 to -1, .* given 0, but is 0"),
+            (lambda p: p.load([0], [0]), ValueError, "there is no table of starts yet"),
             (lambda p: p.load([0, 1], [0]), ValueError, r"starts must have shape \(2,\), but has \(1,\)"),
             (lambda p: p.load(OK, OK), TypeError, "lanes must be int32, but is uint8"),
             (lambda p: p.save_states([0.5]), ValueError, r"lanes and starts are whole numbers, and \[0.5\] came"),
