@@ -53,6 +53,28 @@ def test_a_reader_that_leaves_is_no_mishap(runs):
         assert (done.returncode, done.stderr) == (0, b""), words
 
 
+def closed(streams, *words):
+    """The command line in a process of its own that begins without some of its streams."""
+    command = ["sh", "-c", f'exec "$@" {streams}', "sh", sys.executable, "-m", "respawn", *words]
+    return subprocess.run(command, capture_output=True, text=True)
+
+
+@pytest.mark.parametrize("words", [["--help"], ["runs", "list"], ["runs", "show", "pole"], ["doctor", "--help"]])
+def test_closed_streams_are_no_mishap(runs, words):
+    silent = closed(">&-", *words)
+    assert (silent.returncode, silent.stdout, silent.stderr) == (0, "", "")
+    heard = closed("2>&-", *words)
+    assert heard.returncode == 0 and heard.stdout != "" and "Traceback" not in heard.stdout
+    assert closed("<&- >&- 2>&-", *words).returncode == 0
+
+
+def test_a_mistake_keeps_its_exit_code_and_off_stdout_when_stderr_is_closed():
+    done = closed("2>&-", "sing")
+    assert (done.returncode, done.stdout) == (2, "")
+    done = closed(">&-", "sing")
+    assert done.returncode == 2 and done.stderr.startswith("respawn: there is no verb 'sing'")
+
+
 @pytest.mark.parametrize(
     "words",
     [

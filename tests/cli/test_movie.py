@@ -1,4 +1,5 @@
 import json
+import subprocess
 import sys
 import types
 
@@ -104,6 +105,16 @@ def test_mistakes_come_back_as_one_sentence(respawn, opened, movie, other_game, 
         answer = respawn("movie", *words)
         assert answer.exit_code == 2 and said in answer.sentence and answer.out == ""
     assert opened == []
+
+
+def test_json_comes_even_if_stderr_is_closed(movie, tmp_path):
+    pytest.importorskip("respawn.worlds.mario._engine")
+    still = tmp_path / "still.nes"
+    program = bytes([0x4C, 0x00, 0x80]).ljust(0x7FFA, b"\xea") + bytes([0x00, 0x80] * 3)
+    still.write_bytes(b"NES\x1a\x02\x01" + bytes(10) + program + bytes(8192))
+    words = [sys.executable, "-m", "respawn", "movie", movie, "--rom", str(still), "--interpret", "--json"]
+    done = subprocess.run(["sh", "-c", 'exec "$@" 2>&-', "sh", *words], capture_output=True, text=True)
+    assert done.returncode == 0 and json.loads(done.stdout)["frames"] == 998
 
 
 def test_without_an_engine_it_is_said_what_to_do(respawn, movie, other_game, monkeypatch):

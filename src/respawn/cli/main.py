@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from respawn import __version__
-from respawn.cli.pipes import forget_stdout
+from respawn.cli.pipes import forget_stdout, open_closed_streams
 from respawn.errors import ConfigError, RespawnError
 
 VERBS = {
@@ -33,6 +33,7 @@ verbs:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; returns its exit code: 0 done, 1 failed, 2 asked for something that cannot be."""
+    open_closed_streams()
     words = list(sys.argv[1:] if arguments is None else arguments)
     if arguments is None and str(Path.cwd()) not in sys.path:
         # As `python -m respawn` does: --world.imports then finds a module that lies in the current folder.
