@@ -5,7 +5,7 @@ from pathlib import Path
 
 COMPILER = """#!/bin/sh
 if [ "$1" = --version ]; then echo "a compiler that copies"; exit 0; fi
-echo compiled >> "{log}"
+echo $$ >> "{log}"
 {first}
 for last; do :; done
 cp "{library}" "$last"
@@ -22,7 +22,12 @@ class Copier:
     @property
     def runs(self) -> int:
         """How often it has compiled."""
-        return len(self.log.read_text().splitlines()) if self.log.exists() else 0
+        return len(self.processes)
+
+    @property
+    def processes(self) -> list[int]:
+        """Their numbers."""
+        return [int(line) for line in self.log.read_text().split()] if self.log.exists() else []
 
 
 def write_compiler(folder: Path, library: Path, first: str = "") -> Copier:

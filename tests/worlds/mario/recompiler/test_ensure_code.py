@@ -134,8 +134,37 @@ def test_a_cache_that_cannot_be_written(
     library, said = ensured(little_game)
     assert library is None
     assert len(said) == 1
-    assert "is interpreted" in said[0]
-    assert str(in_the_way) in said[0]
+    assert said[0] == (
+        "the game's program is interpreted, several times slower than compiled: "
+        f"the cache folder {in_the_way}/respawn/code cannot be written (Not a directory); "
+        "set XDG_CACHE_HOME to one that can"
+    )
+
+
+@pytest.mark.parametrize("foreign", ["link", "owner"])
+def test_nothing_is_loaded_from_a_cache_of_others(
+    foreign: str, little_game: bytes, cache: Path, copier: Copier, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert ensured(little_game)[0] is not None
+    if foreign == "link":
+        cache.rename(tmp_path / "elsewhere")
+        cache.symlink_to(tmp_path / "elsewhere")
+    else:
+        monkeypatch.setattr("os.geteuid", lambda: cache.stat().st_uid + 1)
+    library, said = ensured(little_game)
+    assert library is None
+    assert len(said) == 1
+    assert f"is interpreted, several times slower than compiled: the cache folder {cache} " in said[0]
+    assert said[0].endswith("; set XDG_CACHE_HOME to a folder of your own")
+    assert copier.runs == 1
+
+
+def test_code_that_others_may_write_is_made_anew(little_game: bytes, cache: Path, copier: Copier) -> None:
+    library, _ = ensured(little_game)
+    assert library is not None
+    library.chmod(0o777)
+    assert ensured(little_game)[0] == library
+    assert copier.runs == 2
 
 
 def begin(ines: Path) -> subprocess.Popen[str]:
@@ -194,7 +223,8 @@ def test_a_killed_compilation_leaves_nothing_that_is_trusted(
     monkeypatch.setenv("CXX", str(endless.path))
     process = begin(game_file)
     wait_until_compiling(endless)
-    os.killpg(process.pid, signal.SIGKILL)
+    for group in (process.pid, *endless.processes):
+        os.killpg(group, signal.SIGKILL)
     process.communicate(timeout=60)
     assert [name[:7] for name in left_behind(cache)] == ["making-"]
     assert Slot.of(_engine.Cartridge(little_game).program).read() is None

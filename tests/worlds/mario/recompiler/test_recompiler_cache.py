@@ -1,13 +1,14 @@
 """Where compiled code is kept, what its place depends on, and when it is trusted."""
 
 import json
+import os
 import shutil
 from pathlib import Path
 
 import pytest
 
 from respawn.worlds.mario.recompiler import cache as cache_module
-from respawn.worlds.mario.recompiler.cache import MOST_SLOTS, Slot, headers_folder
+from respawn.worlds.mario.recompiler.cache import MOST_SLOTS, CacheError, Slot, headers_folder
 
 PROGRAM = bytes(0x8000)
 
@@ -51,14 +52,18 @@ def test_another_compiler_has_the_same_slot(cache: Path, monkeypatch: pytest.Mon
     assert Slot.of(PROGRAM) == before
 
 
+def keep(slot: Slot, library: bytes, facts: dict[str, object] | None = None) -> None:
+    with slot.lock():
+        workshop = slot.workshop()
+        (workshop / "code.so").write_bytes(library)
+        slot.keep(workshop, facts or {})
+
+
 @pytest.fixture
 def kept(cache: Path) -> Slot:
     """A slot with something in it."""
     slot = Slot.of(PROGRAM)
-    with slot.lock():
-        workshop = slot.workshop()
-        (workshop / "code.so").write_bytes(b"a library" * 100)
-        slot.keep(workshop, {"compiler": "mine"})
+    keep(slot, b"a library" * 100, {"compiler": "mine"})
     return slot
 
 
@@ -84,11 +89,52 @@ def test_a_damaged_record_is_not_trusted(kept: Slot, damage: bytes) -> None:
     assert kept.read() is None
 
 
+def test_a_link_is_not_trusted_and_gives_way(kept: Slot, tmp_path: Path) -> None:
+    elsewhere = tmp_path / "elsewhere"
+    kept.folder.rename(elsewhere)
+    kept.folder.symlink_to(elsewhere)
+    assert kept.read() is None
+    keep(kept, b"newer")
+    assert not kept.folder.is_symlink()
+    assert kept.read() == kept.library
+    assert (elsewhere / "code.so").read_bytes() == b"a library" * 100
+
+
+@pytest.mark.parametrize("mode", [0o770, 0o707, 0o777])
+@pytest.mark.parametrize("which", ["cache", "slot", "library"])
+def test_what_others_may_write_is_not_trusted(kept: Slot, which: str, mode: int) -> None:
+    {"cache": kept.folder.parent, "slot": kept.folder, "library": kept.library}[which].chmod(mode)
+    assert kept.read() is None
+    keep(kept, b"newer")
+    assert kept.read() == kept.library
+    assert kept.library.read_bytes() == b"newer"
+
+
+def test_a_cache_of_ours_is_closed_to_others(kept: Slot) -> None:
+    kept.folder.parent.chmod(0o777)
+    kept.lock()
+    assert kept.folder.parent.stat().st_mode & 0o777 == 0o700
+
+
+def test_what_belongs_to_others_is_not_trusted(kept: Slot, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("os.geteuid", lambda: kept.folder.stat().st_uid + 1)
+    assert kept.read() is None
+    with pytest.raises(CacheError, match=r"belongs to another user, .*; set XDG_CACHE_HOME to a folder of your own$"):
+        kept.lock()
+
+
+def test_a_generous_umask_does_no_harm(cache: Path) -> None:
+    before = os.umask(0)
+    try:
+        slot = Slot.of(PROGRAM)
+        keep(slot, b"mine")
+    finally:
+        os.umask(before)
+    assert slot.read() == slot.library
+
+
 def test_keeping_again_replaces_what_was_there(kept: Slot) -> None:
-    with kept.lock():
-        workshop = kept.workshop()
-        (workshop / "code.so").write_bytes(b"newer")
-        kept.keep(workshop, {})
+    keep(kept, b"newer")
     assert kept.read() is not None
     assert kept.library.read_bytes() == b"newer"
 
@@ -97,10 +143,7 @@ def test_nothing_piles_up(kept: Slot) -> None:
     (kept.folder.parent / "making-abandoned").mkdir()
     for number in range(MOST_SLOTS + 3):
         slot = Slot.of(number.to_bytes(2, "little") + PROGRAM[2:])
-        with slot.lock():
-            workshop = slot.workshop()
-            (workshop / "code.so").write_bytes(b"x")
-            slot.keep(workshop, {})
+        keep(slot, b"x")
     names = sorted(path.name for path in kept.folder.parent.iterdir() if len(path.name) != 24)
     assert names == ["making.lock"]
     slots = [path for path in kept.folder.parent.iterdir() if path.is_dir()]

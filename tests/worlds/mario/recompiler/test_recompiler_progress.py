@@ -43,6 +43,31 @@ def test_on_a_terminal_work_is_a_line_that_goes_when_it_is_done(monkeypatch: pyt
     assert shown.endswith("\x1b[2K")
 
 
+def closed_stream() -> io.StringIO:
+    stream = io.StringIO()
+    stream.close()
+    return stream
+
+
+class Broken(io.StringIO):
+    """A pipe whose reader has gone."""
+
+    def write(self, text: str) -> int:
+        raise BrokenPipeError(text)
+
+
+@pytest.mark.parametrize("stream", [None, closed_stream(), Broken()])
+def test_without_stderr_work_goes_on_in_silence(
+    stream: io.StringIO | None, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "stderr", stream)
+    done = False
+    with Teller(say_on_stderr).working("working"):
+        done = True
+    assert done
+    assert capsys.readouterr().out == ""
+
+
 def test_a_failure_passes_through(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stderr", Terminal())
     with pytest.raises(OSError, match="no room"), Teller([].append).working("working"):

@@ -11,7 +11,7 @@ from pathlib import Path
 import filelock
 
 from respawn.worlds.mario import _engine
-from respawn.worlds.mario.recompiler.cache import Slot, headers_folder
+from respawn.worlds.mario.recompiler.cache import CacheError, Slot, headers_folder
 from respawn.worlds.mario.recompiler.compiler import TIMEOUT_SECONDS, CompilerError, find_compiler
 from respawn.worlds.mario.recompiler.generate import generate
 from respawn.worlds.mario.recompiler.progress import Say, Teller, say_on_stderr
@@ -29,12 +29,20 @@ def ensure_code(cartridge: _engine.Cartridge, ines: bytes, *, say: Say = say_on_
       say: Gets each sentence for the user. On a terminal, work in progress is shown as a live line instead.
     """
     teller = Teller(say)
+    slot = Slot.of(cartridge.program)
     try:
-        slot = Slot.of(cartridge.program)
         return slot.read() or _make_alone(cartridge, ines, slot, teller)
-    except (CompilerError, UntrustedCodeError, OSError) as error:
-        teller.say(f"the game's program is interpreted, several times slower than compiled: {error}")
-        return None
+    except (CompilerError, UntrustedCodeError, CacheError) as error:
+        reason = str(error)
+    except filelock.Timeout:
+        reason = f"another process has been compiling for {2 * TIMEOUT_SECONDS // 60} minutes; look what became of it"
+    except OSError as error:
+        reason = (
+            f"the cache folder {slot.folder.parent} cannot be written ({error.strerror or error}); "
+            "set XDG_CACHE_HOME to one that can"
+        )
+    teller.say(f"the game's program is interpreted, several times slower than compiled: {reason}")
+    return None
 
 
 def _make_alone(cartridge: _engine.Cartridge, ines: bytes, slot: Slot, teller: Teller) -> Path:

@@ -5,6 +5,7 @@ import json
 import os
 import platform
 import shutil
+import stat
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,6 +19,10 @@ LIBRARY, RECORD, LOCK = "code.so", "code.json", "making.lock"
 WORKSHOPS = "making-"
 MOST_SLOTS = 8
 """kept; a new engine makes new code, and what was made longest ago goes"""
+
+
+class CacheError(Exception):
+    """Code cannot be kept where it should be; the message is one clause that says why and what to do."""
 
 
 def headers_folder() -> Path:
@@ -66,6 +71,8 @@ class Slot:
 
     def read(self) -> Path | None:
         """The library, if it is there, verified and undamaged."""
+        if not all(_is_ours(path) for path in (self.folder.parent, self.folder, self.library)):
+            return None
         try:
             record = json.loads((self.folder / RECORD).read_text())
             intact = hashlib.sha256(self.library.read_bytes()).hexdigest() == record["sha256"]
@@ -76,6 +83,7 @@ class Slot:
     def lock(self) -> filelock.FileLock:
         """Held by whoever is compiling: one for all slots, so that the holder may tidy up after others."""
         self.folder.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        _make_ours(self.folder.parent)
         return filelock.FileLock(self.folder.parent / LOCK)
 
     def workshop(self) -> Path:
@@ -87,9 +95,12 @@ class Slot:
     def keep(self, workshop: Path, facts: dict[str, object]) -> Path:
         """Put verified code in its place, in one step."""
         library = workshop / LIBRARY
+        library.chmod(0o700)  # a umask may let a group write, and then it would not be trusted
         record = {**facts, "sha256": hashlib.sha256(library.read_bytes()).hexdigest()}
         (workshop / RECORD).write_text(json.dumps(record, indent=2))
-        if self.folder.exists():
+        if self.folder.is_symlink():
+            self.folder.unlink()
+        elif self.folder.exists():
             shutil.rmtree(self.folder)
         os.replace(workshop, self.folder)
         self._tidy()
@@ -100,3 +111,26 @@ class Slot:
         newest_first = sorted(records, key=lambda record: record.stat().st_mtime, reverse=True)
         for record in newest_first[MOST_SLOTS - 1 :]:
             shutil.rmtree(record.parent, ignore_errors=True)
+
+
+def _is_ours(path: Path) -> bool:
+    """Whether nobody but this user could have put it there: what is loaded runs with this user's rights."""
+    try:
+        facts = path.lstat()
+    except OSError:
+        return False
+    others_may_write = facts.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
+    return not stat.S_ISLNK(facts.st_mode) and facts.st_uid == os.geteuid() and not others_may_write
+
+
+def _make_ours(folder: Path) -> None:
+    """Let nobody else write to a folder of this user; refuse one of anybody else."""
+    facts = folder.lstat()
+    if stat.S_ISLNK(facts.st_mode) or facts.st_uid != os.geteuid():
+        what = "is a link" if stat.S_ISLNK(facts.st_mode) else "belongs to another user"
+        raise CacheError(
+            f"the cache folder {folder} {what}, and code from there could be anybody's; "
+            "set XDG_CACHE_HOME to a folder of your own"
+        )
+    if not _is_ours(folder):
+        folder.chmod(0o700)

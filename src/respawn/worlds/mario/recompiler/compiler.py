@@ -1,9 +1,12 @@
 """The C++ compiler of the machine we are on."""
 
 import os
+import shlex
 import shutil
+import signal
 import subprocess
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -33,7 +36,9 @@ class Compiler:
         # What a killed compiler leaves behind then lies where it is tidied up.
         surroundings = {**os.environ, "TMPDIR": str(target.parent)}
         done = _run(command, TIMEOUT_SECONDS, surroundings)
-        if done.returncode != 0 or not target.is_file():
+        if done.returncode == 0 and not target.is_file():
+            raise CompilerError(f"{self.command[0]} says it succeeded and made no library; let CXX name a C++ compiler")
+        if done.returncode != 0:
             complaints = [line for line in done.stderr.splitlines() if "error" in line] or done.stderr.splitlines()
             first = complaints[0].strip() if complaints else "without a word"
             raise CompilerError(f"{self.command[0]} failed with exit code {done.returncode}: {first}")
@@ -41,7 +46,7 @@ class Compiler:
 
 def find_compiler() -> Compiler:
     """The one the user names in CXX, or the first that is installed."""
-    named = os.environ.get(COMPILER_VARIABLE, "").split()
+    named = _named_compiler()
     for candidate, *arguments in [named] if named else [[name] for name in CANDIDATES]:
         path = shutil.which(candidate)
         if path is None:
@@ -51,20 +56,48 @@ def find_compiler() -> Compiler:
         if done.returncode != 0 or not done.stdout:
             raise CompilerError(f"{path} does not tell its version (exit code {done.returncode})")
         return Compiler(command, done.stdout.splitlines()[0])
-    sought = f"{named[0]} (which CXX names)" if named else "any of " + ", ".join(CANDIDATES)
+    if named:
+        raise CompilerError(f"CXX names {named[0]}, which is not there; unset CXX, or let it name a C++ compiler")
     raise CompilerError(
-        f"there is no C++ compiler: looked for {sought}; on Debian or Ubuntu 'sudo apt install g++' brings one"
+        f"there is no C++ compiler: looked for any of {', '.join(CANDIDATES)}; "
+        "on Debian or Ubuntu 'sudo apt install g++' brings one"
     )
+
+
+def _named_compiler() -> list[str]:
+    value = os.environ.get(COMPILER_VARIABLE, "")
+    try:
+        return shlex.split(value)
+    except ValueError as error:
+        raise CompilerError(
+            f"CXX is {value!r}, which is no command ({error}); unset CXX, or let it name a C++ compiler"
+        ) from None
 
 
 def _run(
     command: Sequence[str], seconds: int, surroundings: Mapping[str, str] | None = None
 ) -> subprocess.CompletedProcess[str]:
     try:
-        return subprocess.run(
-            command, capture_output=True, text=True, errors="replace", timeout=seconds, env=surroundings, check=False
+        process = subprocess.Popen(
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            errors="replace",
+            env=surroundings,
+            process_group=0,
         )
     except OSError as error:
         raise CompilerError(f"{command[0]} could not be run ({error})") from error
-    except subprocess.TimeoutExpired:
-        raise CompilerError(f"{command[0]} was stopped after {seconds} seconds") from None
+    with process:
+        try:
+            output, complaints = process.communicate(timeout=seconds)
+        except BaseException as error:
+            # The programs that a compiler starts would go on for a minute after it.
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+            if isinstance(error, subprocess.TimeoutExpired):
+                raise CompilerError(f"{command[0]} was stopped after {seconds} seconds") from None
+            raise
+    return subprocess.CompletedProcess(command, process.returncode, output, complaints)

@@ -2,14 +2,18 @@
 
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from typing import TextIO
 
 Say = Callable[[str], None]
 
 
 def say_on_stderr(sentence: str) -> None:
     """One line, where it disturbs no output that a program reads."""
-    print(f"respawn: {sentence}", file=sys.stderr, flush=True)
+    stream = _stderr()
+    if stream is not None:
+        with suppress(OSError, ValueError):  # a reader that has gone: no reason to stop working
+            print(f"respawn: {sentence}", file=stream, flush=True)
 
 
 class Teller:
@@ -21,7 +25,8 @@ class Teller:
     @contextmanager
     def working(self, sentence: str) -> Iterator[None]:
         """Around work that takes a while: a line with the seconds it has taken so far, or just the sentence."""
-        if not sys.stderr.isatty():
+        stream = _stderr()
+        if stream is None or not stream.isatty():
             self.say(sentence)
             yield
             return
@@ -33,3 +38,9 @@ class Teller:
         with Progress(*columns, console=Console(stderr=True), transient=True) as line:
             line.add_task(sentence, total=None)
             yield
+
+
+def _stderr() -> TextIO | None:
+    """None where a program was started without one, or has closed it."""
+    stream: TextIO | None = sys.stderr
+    return None if stream is None or stream.closed else stream
