@@ -117,9 +117,32 @@ def test_table_fits_eighty_columns(respawn, measured, monkeypatch, tmp_path):
     lines = [line.rstrip() for line in respawn("bench", "engine").out.splitlines()]
     assert max(map(len, lines)) <= 80
     first = next(line for line in lines if line.startswith("grey 84x84, stack"))
-    assert first.split()[-4:] == ["5", "%", "24.2", "1028.8"]
+    assert first.split()[-4:] == ["5", "%", "24.2", "1,029"]
     assert "two threads: 1.95 times one" in lines and "snapshot and restore: 0.31 µs a console" in lines
     assert "not installed: cynes (make peers)" in lines and not any("warning" in line for line in lines)
+
+
+@pytest.mark.parametrize("columns", [24, 40, 50, 60, 70, 80, 100])
+def test_numbers_are_never_cut(respawn, measured, monkeypatch, columns):
+    peers = {name: {"decisions_per_second": 10.5} for name in ("turbo", "gym-super-mario-bros", "cynes")}
+    measured |= {"peers": peers, **dict.fromkeys(bench_engine.ROWS, 987_654.0)}
+    measured["spread"] |= {f"peers.{name}": {"min": 9.0, "max": 12.0, "cpu_share": 1.0} for name in peers}
+    monkeypatch.setattr(bench_engine, "find_rom", lambda path, expect: None)
+    monkeypatch.setattr(bench_engine, "measure", lambda arguments, rom: measured)
+    monkeypatch.setenv("COLUMNS", str(columns))
+    out = respawn("bench", "engine").out
+    assert max(len(line.rstrip()) for line in out.splitlines()) <= columns
+    assert "…" not in out and out.count("987,654") == len(bench_engine.ROWS)
+    assert ("x turbo" in out) == (columns >= 50) and ("spread" in out) == (columns >= 80)
+
+
+def test_one_round_has_no_spread(respawn, measured, monkeypatch):
+    measured["rounds"] = 1
+    monkeypatch.setattr(bench_engine, "find_rom", lambda path, expect: None)
+    monkeypatch.setattr(bench_engine, "measure", lambda arguments, rom: measured)
+    lines = respawn("bench", "engine").out.splitlines()
+    first = next(line for line in lines if line.startswith("grey 84x84, stack"))
+    assert first.split()[-4:] == ["123,456", "-", "24.2", "1,029"]
 
 
 def test_a_core_that_others_used_is_a_warning(respawn, measured, monkeypatch):
@@ -140,13 +163,15 @@ def test_a_core_that_others_used_is_a_warning(respawn, measured, monkeypatch):
         (["--seconds", "0"], "--seconds must be above 0, not 0.0"),
         (["--seconds", "inf"], "--seconds must be above 0 and finite, not inf"),
         (["--peers", "no/where"], "--peers wants a folder with the peers' scripts, and no/where is none"),
+        (["--peers", "."], "--peers wants a folder with scripts called peer_NAME.py, and . has none"),
         (["--peers-python", "no/py"], "--peers-python wants a Python to run the peers with, and no/py is none"),
         (["--rom", "no.nes"], "the ROM no.nes is not there"),
         (["more"], "'respawn bench engine' has no use for the word 'more'"),
         (["--lane", "4"], "there is no option --lane for 'respawn bench engine'; did you mean --lanes?"),
     ],
 )
-def test_bad_input_is_one_sentence(respawn, words, sentence):
+def test_bad_input_is_one_sentence(respawn, words, sentence, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
     answer = respawn("bench", "engine", *words)
     assert answer.exit_code == 2 and answer.sentence.startswith(sentence)
 

@@ -4,12 +4,15 @@ import json
 import shutil
 import sys
 import textwrap
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
 import tyro
 from rich.markup import escape
+from rich.measure import Measurement
+from rich.table import Table
 
 from respawn.cli.arguments import check_at_least, parse
 from respawn.cli.progress import progress_bar
@@ -21,11 +24,12 @@ from respawn.worlds.mario.rom import Rom, find_rom
 MOST_LANES = 65_536
 QUIET_CPU_SHARE = 0.95
 """with less of its core than this, a measurement was not alone"""
-_WIDEST_PEER = 12
+_WIDEST_PEER = 10
+_SPREAD = "spread"
 
 ROWS = {
     "decisions_per_second": "grey 84x84, stack of 4",
-    "decisions_per_second_max_of_two": "the same, max of two frames",
+    "decisions_per_second_max_of_two": "the same, max of two",
     "decisions_per_second_no_draw": "nothing drawn",
     "interpreter_decisions_per_second": "interpreter, grey 84x84",
     "interpreter_decisions_per_second_no_draw": "interpreter, nothing drawn",
@@ -65,6 +69,8 @@ def main(words: list[str]) -> int:
     check_above("--", arguments, {"seconds": 0})
     if arguments.peers is not None and not arguments.peers.is_dir():
         raise ConfigError(f"--peers wants a folder with the peers' scripts, and {arguments.peers} is none")
+    if arguments.peers is not None and not any(arguments.peers.glob("peer_*.py")):
+        raise ConfigError(f"--peers wants a folder with scripts called peer_NAME.py, and {arguments.peers} has none")
     if arguments.peers_python is not None and shutil.which(arguments.peers_python) is None:
         raise ConfigError(f"--peers-python wants a Python to run the peers with, and {arguments.peers_python} is none")
     rom = find_rom(arguments.rom, expect="ntsc")
@@ -104,28 +110,51 @@ def _show(measured: dict[str, Any]) -> None:
         f"median of {measured['rounds']} x {measured['seconds']:g} s",
         markup=False,
     )
-    table = new_table()
-    table.add_column("decisions a second", no_wrap=True)
-    for label in ("median", "spread"):
-        table.add_column(label, justify="right", no_wrap=True)
-    peers = measured["peers"]
-    for name in peers:
-        table.add_column("\n".join(textwrap.wrap(f"x {name}", _WIDEST_PEER)), justify="right", no_wrap=True)
-    for name, label in ROWS.items():
-        _add_row(table, label, measured[name], measured["spread"][name], peers)
-    for path, pace in measured["by_path"].items():
-        if path != measured["simd_path"]:
-            _add_row(table, f"grey 84x84 by {path}", pace, measured["spread"][f"by_path.{path}"], peers)
-    for name, peer in peers.items():
-        _add_row(table, name, peer["decisions_per_second"], measured["spread"][f"peers.{name}"], {})
-    target.print(table)
+    rows = list(_rows(measured))
+    columns = [_SPREAD, *measured["peers"]]
+    # What is dropped where room is short can be worked out from what stays: the peers have rows of their own.
+    unlimited = target.options.update(width=1_000)
+    while columns and Measurement.get(target, unlimited, _table(rows, columns)).maximum > target.width:
+        columns.pop(0 if _SPREAD in columns else -1)
+    target.print(_table(rows, columns))
     _show_rest(measured)
 
 
-def _add_row(table: Any, label: str, pace: float, spread: dict[str, float], peers: dict[str, Any]) -> None:
-    ratios = [f"{pace / peer['decisions_per_second']:.1f}" for peer in peers.values()]
-    spread_percent = 100 * (spread["max"] - spread["min"]) / pace
-    table.add_row(escape(label), f"{pace:,.0f}", f"{spread_percent:.0f} %", *ratios)
+def _table(rows: list[tuple[str, str, Mapping[str, str]]], columns: list[str]) -> Table:
+    table = new_table()
+    table.add_column("decisions a second", overflow="fold")
+    table.add_column("median", justify="right", no_wrap=True)
+    for name in columns:
+        label = name if name == _SPREAD else "\n".join(textwrap.wrap(f"x {name}", _WIDEST_PEER))
+        table.add_column(escape(label), justify="right", no_wrap=True)
+    for label, pace, cells in rows:
+        table.add_row(escape(label), pace, *(cells.get(name, "") for name in columns))
+    return table
+
+
+def _rows(measured: dict[str, Any]) -> Iterator[tuple[str, str, Mapping[str, str]]]:
+    """Of each row the label, the median and the other cells, by the names of their columns."""
+    peers: dict[str, float] = {name: peer["decisions_per_second"] for name, peer in measured["peers"].items()}
+    ours = {name: (label, measured[name]) for name, label in ROWS.items()}
+    for path, pace in measured["by_path"].items():
+        if path != measured["simd_path"]:
+            ours[f"by_path.{path}"] = (f"grey 84x84 by {path}", pace)
+    for name, (label, pace) in ours.items():
+        ratios = {peer: _ratio(pace / theirs) for peer, theirs in peers.items()}
+        yield label, f"{pace:,.0f}", {_SPREAD: _spread(measured, name, pace), **ratios}
+    for name, pace in peers.items():
+        yield name, f"{pace:,.0f}", {_SPREAD: _spread(measured, f"peers.{name}", pace)}
+
+
+def _spread(measured: dict[str, Any], name: str, pace: float) -> str:
+    if measured["rounds"] < 2:
+        return "-"
+    spread = measured["spread"][name]
+    return f"{100 * (spread['max'] - spread['min']) / pace:.0f} %"
+
+
+def _ratio(ratio: float) -> str:
+    return f"{ratio:.1f}" if ratio < 100 else f"{ratio:,.0f}"
 
 
 def _show_rest(measured: dict[str, Any]) -> None:

@@ -56,6 +56,14 @@ def test_a_workload_measures_everything_and_leaves_the_path_as_it_was(cartridge)
     assert simd_path() == before
 
 
+def test_many_lanes_begin_as_copies_of_those_that_played(cartridge, monkeypatch):
+    few = Workload(cartridge, 2)
+    monkeypatch.setattr(measure, "MOST_WARM_LANES", 2)
+    many = Workload(cartridge, 5)
+    assert not np.array_equal(*few._states)
+    assert np.array_equal(many._states, few._states[[0, 0, 0, 1, 1]])
+
+
 def test_snapshots_give_back_the_states(cartridge):
     start = level_start(cartridge)
     snapshots = Snapshots(cartridge, np.repeat(start, 3, axis=0))
