@@ -43,13 +43,27 @@ def test_problems(healthy, change, words):
         ({"cuda": None, "driver": "/usr/bin/nvidia-smi"}, "torch is built without CUDA"),
         ({"thread_settings": {"OMP_NUM_THREADS": "64"}}, "OMP_NUM_THREADS is 64 and only 4 cores are usable"),
         ({"thread_settings": {"MKL_NUM_THREADS": "all"}}, "MKL_NUM_THREADS should be a number of threads and is 'all'"),
-        ({"compiler": None}, "there is no C++ compiler, so --learner.compile cannot be used"),
+        ({"compiler": None}, "there is no C++ compiler, so the NES engine will interpret its games"),
         ({"free_shared_memory_gib": 0.0}, "only 0.0 GiB of shared memory are free"),
     ],
 )
 def test_warnings(healthy, change, words):
     (warning,) = find_warnings(healthy | change)
     assert words in warning and find_problems(healthy | change) == []
+
+
+def test_the_compiler_is_the_one_that_cxx_names(tmp_path, monkeypatch):
+    monkeypatch.setenv("CXX", "no-such-compiler -O1")
+    assert examine(tmp_path)["compiler"] is None
+    monkeypatch.setenv("CXX", "sh -c")
+    assert examine(tmp_path)["compiler"].endswith("/sh")
+
+
+def test_a_misspelt_engine_is_met_with_the_right_word(respawn):
+    answer = respawn("doctor", "engin")
+    assert answer.exit_code == 2
+    assert answer.sentence == "'respawn doctor' has no use for the word 'engin'; did you mean engine?"
+    assert "leave it out" in respawn("doctor", "sing").sentence
 
 
 def test_versions_are_compared_as_numbers(healthy):

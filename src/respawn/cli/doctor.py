@@ -1,5 +1,6 @@
 """respawn doctor [engine]."""
 
+import difflib
 import json
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,6 +10,7 @@ from rich.markup import escape
 
 from respawn.cli.arguments import RunsDirectory, parse
 from respawn.cli.tables import console, print_facts
+from respawn.errors import ConfigError
 
 
 @dataclass(frozen=True)
@@ -33,6 +35,8 @@ def main(words: list[str]) -> int:
         from respawn.cli import doctor_engine
 
         return doctor_engine.main(words[1:])
+    if words and difflib.get_close_matches(words[0], ["engine"]):
+        raise ConfigError(f"'respawn doctor' has no use for the word '{words[0]}'; did you mean engine?")
     arguments = parse(DoctorArguments, words, "respawn doctor")
     # Imported only now: '--help' needs none of it.
     from respawn.cli.examination import examine, find_problems, find_warnings

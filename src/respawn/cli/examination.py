@@ -44,7 +44,7 @@ def examine(runs: Path) -> dict[str, Any]:
         "gpus": [torch.cuda.get_device_name(i) for i in range(torch.cuda.device_count())],
         "cuda": torch.version.cuda,
         "driver": shutil.which("nvidia-smi"),
-        "compiler": shutil.which("c++") or shutil.which("g++") or shutil.which("clang++"),
+        "compiler": _compiler(),
         "runs": str(runs),
         "runs_writable": os.access(place, os.W_OK),
         "free_disk_gib": _gib(shutil.disk_usage(place).free),
@@ -97,7 +97,10 @@ def find_warnings(facts: dict[str, Any]) -> list[str]:
                 "threads would wait for each other; unset it"
             )
     if facts["compiler"] is None:
-        warnings.append("there is no C++ compiler, so --learner.compile cannot be used: install g++ or leave it off")
+        warnings.append(
+            "there is no C++ compiler, so the NES engine will interpret its games, which is several times slower, and "
+            "--learner.compile cannot be used: install g++, or let CXX name a compiler"
+        )
     shared = facts["free_shared_memory_gib"]
     if shared is not None and shared < LEAST_SHARED_MEMORY_GIB:
         warnings.append(
@@ -105,6 +108,12 @@ def find_warnings(facts: dict[str, Any]) -> list[str]:
             "give a container more by --shm-size, or use --world.workers 0"
         )
     return warnings
+
+
+def _compiler() -> str | None:
+    """The one the user names in CXX, or the first that is installed."""
+    named = os.environ.get("CXX", "").split()[:1]
+    return next(filter(None, map(shutil.which, named or ("g++", "c++", "clang++"))), None)
 
 
 def _packages() -> dict[str, dict[str, str | None]]:

@@ -17,8 +17,8 @@ VERBS = {
     "evaluate": "play episodes with a run's policy and sum them up",
     "runs": "list, show and compare runs",
     "movie": "play a controller movie on the console and say where it got to",
-    "bench": "measure how fast things go here",
-    "doctor": "say what this machine has, and what is wrong with it",
+    "bench": "measure how fast things go here: bench overlap, bench engine",
+    "doctor": "say what is wrong with this machine; doctor engine: with the engine",
 }
 
 USAGE = """usage: respawn VERB [...]
