@@ -301,3 +301,9 @@ class TestOpening:
     def test_says_whose_file_cannot_be_played(self):
         with pytest.raises(RomError, match=r"^this\.nes cannot be played: .*it is cut short$"):
             engine.open_cartridge(Rom(LITTLE[:-1], "", "this.nes", "other"))
+
+    @pytest.mark.parametrize("path", ["x.nes", Path("x.nes")])
+    @pytest.mark.parametrize("opened", [engine.open_cartridge, engine.open_console])
+    def test_says_how_to_open_a_file(self, opened, path):
+        with pytest.raises(TypeError, match=re.escape(f"{path!r} came; pass find_rom(path)")):
+            opened(path)

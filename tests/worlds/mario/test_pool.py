@@ -4,7 +4,7 @@ import threading
 
 import numpy as np
 import pytest
-from little_games import HELD, HELD2, LITTLE, PLACE, VBLANKS, WITH_TILE_RAM, real_game
+from little_games import HELD, HELD2, LITTLE, PLACE, VBLANKS, WITH_TILE_RAM, little_rom, real_game
 
 from respawn.errors import ConfigError
 from respawn.worlds.mario._engine import Cartridge, Console
@@ -261,9 +261,13 @@ class TestWrongArguments:
             (lambda p: p.load([0], [0]), ValueError, "there is no table of starts yet"),
             (lambda p: p.load([0, 1], [0]), ValueError, r"starts must have shape \(2,\), but has \(1,\)"),
             (lambda p: p.load(OK, OK), TypeError, "lanes must be int32, but is uint8"),
-            (lambda p: p.save_states([0.5]), ValueError, r"lanes and starts are whole numbers, and \[0.5\] came"),
+            (lambda p: p.save_states([0.5]), ValueError, r"whole numbers, none of them huge, and \[0.5\] came"),
             (lambda p: p.save_states([2**40]), ValueError, "lanes and starts are whole numbers"),
             (lambda p: p.save_states(["a"]), ValueError, "lanes and starts are whole numbers"),
+            (lambda p: p.save_states([True]), ValueError, "lanes and starts are whole numbers"),
+            (lambda p: p.save_states(0), TypeError, r"lists of whole numbers, such as \[0\], and 0 came"),
+            (lambda p: p.save_states(np.int32(0)), TypeError, "lists of whole numbers"),
+            (lambda p: p.save_states(np.array(0, np.int32)), TypeError, "lists of whole numbers"),
         ],
     )
     def test_of_other_calls(self, call, error, says):
@@ -277,7 +281,7 @@ class TestWrongArguments:
             ({"threads": 0}, "threads must be 1 to 256, but is 0"),
             ({"skip": 0}, "skip must be 1 to 256, but is 0"),
             ({"stack": 65}, "stack must be 1 to 64, but is 65"),
-            ({"kind": "colour"}, "kind must be 'none', 'grey', 'rgb' or 'indices', but is 'colour'"),
+            ({"kind": "colour"}, "kind must be 'none', 'grey', 'rgb' or 'indices', and 'colour' came"),
             ({"height": 0}, "the height of a grey picture must be 1 to 1024 pixels, but is 0"),
             ({"max_of_two": True, "skip": 1}, "max_of_two takes the last two frames of a step, but skip is 1"),
             ({"max_of_two": True, "kind": "indices"}, "max_of_two compares brightness"),
@@ -285,6 +289,14 @@ class TestWrongArguments:
             ({"watch": (-1,)}, "only RAM can be watched, addresses 0 to 8191, and -1 came"),
             ({"watch": (1.5,)}, "only RAM can be watched, addresses 0 to 8191, and 1.5 came"),
             ({"watch": 5}, "watch must be a tuple of addresses of RAM, and 5 came"),
+            ({"watch": ("a",)}, "only RAM can be watched, addresses 0 to 8191, and 'a' came"),
+            ({"kind": 5}, "kind must be 'none', 'grey', 'rgb' or 'indices', and 5 came"),
+            ({"kind": "rgb", "height": 60}, "kind 'rgb' has the screen's height, 240, and 60 came; leave it out"),
+            ({"kind": "indices", "width": 240}, "kind 'indices' has the screen's width, 256, and 240 came"),
+            ({"kind": "none", "max_of_two": True}, "max_of_two is about pictures, and kind 'none' shows none"),
+            ({"max_of_two": 1}, "max_of_two must be True or False, and 1 came"),
+            ({"interpret": "no"}, "interpret must be True or False, and 'no' came"),
+            ({"lanes": True}, "lanes must be a whole number that is not huge, and True came"),
             ({"lanes": 2.5}, "lanes must be a whole number that is not huge, and 2.5 came"),
             ({"skip": 2**40}, f"skip must be a whole number that is not huge, and {2**40} came"),
             ({"lanes": 65536, "stack": 64, "kind": "rgb"}, "not enough memory for 65,536 consoles with 64 pictures"),
@@ -293,6 +305,23 @@ class TestWrongArguments:
     def test_of_a_pool(self, settings, says):
         with pytest.raises(ConfigError, match=says):
             pool(**settings)
+
+    @pytest.mark.parametrize("count", [-1, 1.5, "a", 10**12])
+    def test_of_a_count(self, count):
+        with pytest.raises(ValueError, match=f"count must be a whole number of lanes, 0 or more, and {count!r} came"):
+            pool().new_frames(count)
+
+    def test_of_other_things_than_a_cartridge_and_a_config(self):
+        with pytest.raises(
+            TypeError, match=r"a pool plays a Cartridge, and an object of type Rom came; pass open_cartridge\(find_rom"
+        ):
+            Pool(little_rom(), NO_PICTURES)
+        with pytest.raises(TypeError, match="a pool takes a PoolConfig, and an object of type int came"):
+            Pool(Cartridge(LITTLE), 5)
+
+    @pytest.mark.parametrize("kind", ["rgb", "indices"])
+    def test_the_screen_may_be_named(self, kind):
+        assert pool(kind=kind, height=240, width=256).frame_shape == pool(kind=kind).frame_shape
 
 
 class TestProcesses:

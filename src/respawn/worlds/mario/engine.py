@@ -1,9 +1,9 @@
 """Consoles: one to look at, or a pool of many that run in one call."""
 
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from pathlib import Path
+from typing import Literal, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,6 +43,7 @@ PictureKind: TypeAlias = Literal["none", "grey", "rgb", "indices"]
 
 RAM_END = 0x2000
 """Behind the last address that reads RAM: 2 KiB, four times over."""
+SCREEN = {"height": 240, "width": 256}
 
 
 @dataclass(frozen=True)
@@ -58,20 +59,23 @@ class PoolConfig:
     kind: PictureKind = "grey"
     """grey at any size, RGB or palette indices as large as the screen (240 lines of 256), or nothing"""
     height: int = 84
-    """of a grey picture"""
+    """of a grey picture, 1 to 1024; the others have the screen's"""
     width: int = 84
-    """of a grey picture"""
+    """of a grey picture, 1 to 1024; the others have the screen's"""
     stack: int = 4
     """how many pictures, one a step, an observation holds; the newest is the last"""
     max_of_two: bool = False
     """draw the last two frames of a step and keep the brighter of each pixel: for sprites that flicker"""
     watch: tuple[int, ...] = ()
-    """addresses of RAM that each step reports"""
+    """addresses of RAM that each step reports, its mirrors up to $1FFF included"""
     interpret: bool = False
     """use no recompiled code"""
 
     def __post_init__(self) -> None:
-        """Refuse what is no number and addresses that are not RAM; the native pool judges the rest."""
+        """Refuse what is no number, addresses that are not RAM and what would have no effect.
+
+        The native pool judges the rest.
+        """
         for name in ("lanes", "threads", "skip", "height", "width", "stack"):
             if not _is_whole(getattr(self, name)):
                 raise ConfigError(f"{name} must be a whole number that is not huge, and {getattr(self, name)!r} came")
@@ -80,6 +84,23 @@ class PoolConfig:
         for address in self.watch:
             if not (_is_whole(address) and 0 <= address < RAM_END):
                 raise ConfigError(f"only RAM can be watched, addresses 0 to {RAM_END - 1}, and {address!r} came")
+        for name in ("max_of_two", "interpret"):
+            if not isinstance(getattr(self, name), bool):
+                raise ConfigError(f"{name} must be True or False, and {getattr(self, name)!r} came")
+        self._check_kind()
+
+    def _check_kind(self) -> None:
+        if self.kind not in get_args(PictureKind):
+            raise ConfigError(f"kind must be 'none', 'grey', 'rgb' or 'indices', and {self.kind!r} came")
+        if self.kind == "none" and self.max_of_two:
+            raise ConfigError("max_of_two is about pictures, and kind 'none' shows none; leave out one of the two")
+        if self.kind in {"rgb", "indices"}:
+            for name, size in SCREEN.items():
+                if getattr(self, name) not in {size, getattr(PoolConfig, name)}:
+                    raise ConfigError(
+                        f"a picture of kind {self.kind!r} has the screen's {name}, {size}, and {getattr(self, name)} "
+                        "came; leave it out, or take kind='grey'"
+                    )
 
 
 def open_cartridge(rom: Rom, *, interpret: bool = False) -> Cartridge:
@@ -91,6 +112,10 @@ def open_cartridge(rom: Rom, *, interpret: bool = False) -> Cartridge:
       rom: The game.
       interpret: Do not recompile.
     """
+    if not isinstance(rom, Rom):
+        raise TypeError(
+            f"a Rom is opened, and {_described(rom)} came; pass find_rom(path), from respawn.worlds.mario.rom"
+        )
     try:
         cartridge = Cartridge(rom.data)
     except ValueError as error:
@@ -107,7 +132,7 @@ def open_console(rom: Rom, *, interpret: bool = False) -> Console:
 
 def _recompile(cartridge: Cartridge, rom: Rom) -> None:
     # Imported only now: whoever interprets needs no compiler.
-    from respawn.worlds.mario.recompiler import ensure_code
+    from respawn.worlds.mario.recompiler import ensure_code, say_on_stderr
 
     library = ensure_code(cartridge, rom.data)
     if library is None:
@@ -115,7 +140,7 @@ def _recompile(cartridge: Cartridge, rom: Rom) -> None:
     try:
         cartridge.load_code(str(library))
     except ValueError as error:
-        print(f"respawn: the game's program is interpreted: {error}", file=sys.stderr, flush=True)
+        say_on_stderr(f"the game's program is interpreted: {error}")
 
 
 class Pool:
@@ -128,6 +153,12 @@ class Pool:
     """
 
     def __init__(self, cartridge: Cartridge, config: PoolConfig) -> None:
+        if not isinstance(cartridge, Cartridge):
+            raise TypeError(
+                f"a pool plays a Cartridge, and {_described(cartridge)} came; pass open_cartridge(find_rom())"
+            )
+        if not isinstance(config, PoolConfig):
+            raise TypeError(f"a pool takes a PoolConfig, and {_described(config)} came; pass PoolConfig(lanes=...)")
         self.config = config
         try:
             self._native = _NativePool(
@@ -180,7 +211,11 @@ class Pool:
         """Black pictures, for all lanes or for `count` of them."""
         if self.frame_shape is None:
             raise ConfigError("this pool shows no pictures; make it with kind='grey', 'rgb' or 'indices'")
-        return np.zeros((self.lanes if count is None else count, *self.frame_shape), dtype=np.uint8)
+        if count is None:
+            count = self.lanes
+        elif not (_is_whole(count) and count >= 0):
+            raise ValueError(f"count must be a whole number of lanes, 0 or more, and {count!r} came")
+        return np.zeros((count, *self.frame_shape), dtype=np.uint8)
 
     def new_ram(self) -> Bytes:
         """Room for what is watched, uint8[lanes, addresses]."""
@@ -247,13 +282,19 @@ class Pool:
 
 
 def _numbers(values: Sequence[int] | Numbers) -> Numbers:
-    if isinstance(values, np.ndarray):
+    if isinstance(values, np.ndarray) and values.ndim > 0:
         return values
+    if not isinstance(values, Sequence):
+        raise TypeError(f"lanes and starts are lists of whole numbers, such as [0], and {values!r} came")
     if not all(_is_whole(value) for value in values):
-        raise ValueError(f"lanes and starts are whole numbers, and {values!r} came")
+        raise ValueError(f"lanes and starts are whole numbers, none of them huge, and {values!r} came")
     return np.array(values, dtype=np.int32)
 
 
 def _is_whole(value: object) -> bool:
     """Whether it is a number that 32 bits can hold."""
-    return isinstance(value, int | np.integer) and abs(int(value)) < 1 << 31
+    return isinstance(value, int | np.integer) and not isinstance(value, bool) and abs(int(value)) < 1 << 31
+
+
+def _described(value: object) -> str:
+    return repr(value) if isinstance(value, str | Path) else f"an object of type {type(value).__name__}"
