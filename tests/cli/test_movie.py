@@ -96,10 +96,13 @@ def test_mistakes_come_back_as_one_sentence(respawn, opened, movie, other_game, 
     for words, said in (
         ([], "'respawn movie' wants FILE, and nothing came"),
         ([str(tmp_path / "no.fm2")], "no.fm2 is not there"),
-        ([str(bad)], "bad.fm2 line 6: expected the 8 buttons RLDUTSBA for port0, and 'oops' came"),
+        ([str(bad)], f"{bad} line 6: expected the 8 buttons RLDUTSBA for port0, and 'oops' came"),
         ([movie, "--rom", str(tmp_path / "no.nes")], "no.nes is not there"),
         ([movie, "--rom", movie], "does not begin as an iNES file does"),
         ([movie, "--rom"], "--rom wants a path"),
+        ([""], "FILE wants a path, and an empty name came"),
+        ([movie, "--rom", ""], "--rom wants a path, and an empty name came"),
+        ([movie, "--rom="], "--rom wants a path, and an empty name came"),
         ([movie, "more"], "has no use for the word 'more'"),
     ):
         answer = respawn("movie", *words)

@@ -40,6 +40,7 @@ class Positional:
     name: str
     required: bool
     takes_many: bool
+    kind: Any = str
 
 
 @dataclass(frozen=True)
@@ -87,6 +88,9 @@ class CommandWords:
         if len(loose) < len(required):
             missing = " and ".join(required[len(loose) :])
             raise ConfigError(f"'{self.command}' wants {missing}, and nothing came{self._see_help}")
+        for positional, word in zip(self.positionals, loose, strict=False):
+            if not word and Path in _alternatives(positional.kind):
+                raise ConfigError(f"{positional.name} wants {_misfit(positional.kind, [word])}{self._see_help}")
         if any(positional.takes_many for positional in self.positionals) or len(loose) <= len(self.positionals):
             return
         extra = loose[len(self.positionals)]
@@ -132,7 +136,7 @@ def _gather(kind: Any, default: Any, prefix: str, options: dict[str, Option], po
             continue
         if tyro.conf.Positional in notes:
             required = field.default is MISSING and field.default_factory is MISSING
-            positionals.append(Positional(name.upper(), required, get_origin(hint) is tuple))
+            positionals.append(Positional(name.upper(), required, get_origin(hint) is tuple, hint))
         elif is_dataclass(value):
             nameless = any(getattr(note, "name", None) == "" for note in notes)
             _gather(type(value), value, prefix if nameless else f"{prefix}{name}.", options, positionals)
@@ -174,6 +178,8 @@ def _misfit(kind: Any, values: Sequence[str]) -> str | None:
         return None if len(values) % 2 == 0 else f"{_wanted(kind)}, but '{values[-1]}' has no value"
     one = get_args(kind)[0] if get_origin(kind) is tuple else kind
     for value in values:
+        if not value and Path in _alternatives(one):
+            return f"{_wanted(kind)}, and an empty name came"
         if not any(_fits(alternative, value) for alternative in _alternatives(one)):
             return f"{_wanted(kind)}, but '{value}' came"
     return None

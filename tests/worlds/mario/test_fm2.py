@@ -91,9 +91,16 @@ def test_bad_lines_are_named(line, words):
         ("", "no header came"),
         ("\n\n", "no header came"),
         (IDLE, "no header came"),
-        (HEADER, "m.fm2 is empty"),
-        ("version 2\n" + IDLE, "m.fm2 line 1: expected 'version 3', as FCEUX movies begin, and 'version 2' came"),
-        ("FCM\x1a\2\0\0", "name a .fm2 file"),
+        (HEADER, "m.fm2 has no input lines"),
+        (HEADER + "length 7\n", "m.fm2 has no input lines"),
+        (
+            "version 2\n" + IDLE,
+            "m.fm2 does not look like an FCEUX movie: expected 'version 3' in its first line, and 'version 2' came",
+        ),
+        (
+            "FCM\x1a\2\0\0",
+            "does not look like an FCEUX movie: expected 'version 3' in its first line; name a .fm2 file",
+        ),
         ("emuVersion 1\nversion 3\n", "expected 'version 3'"),
         ("version 3\n<html>\n", "m.fm2 line 2: expected 'key value' or an input line, and '<html>' came"),
         (HEADER + "savestate base64:AAAA\n" + IDLE, "begins from a saved state"),
@@ -123,3 +130,10 @@ def test_files_that_cannot_be_read(tmp_path):
     ):
         with pytest.raises(MovieError, match=words):
             read_movie(path)
+
+
+def test_what_is_wrong_is_said_with_the_path_that_was_given(tmp_path):
+    path = tmp_path / "bad.fm2"
+    path.write_text(HEADER + "|0|oops|||\n")
+    with pytest.raises(MovieError, match=f"^{path} line "):
+        read_movie(path)

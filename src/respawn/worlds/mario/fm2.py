@@ -44,7 +44,7 @@ class Movie:
 
 def read_movie(path: Path) -> Movie:
     """The movie in a file; raises MovieError if it is none, or needs what the console does not have."""
-    return parse_movie(read_whole(path, _MOST_BYTES, "the movie", MovieError), path.name)
+    return parse_movie(read_whole(path, _MOST_BYTES, "the movie", MovieError), str(path))
 
 
 def parse_movie(data: bytes, name: str) -> Movie:
@@ -57,10 +57,10 @@ def parse_movie(data: bytes, name: str) -> Movie:
         movie = _read_bytes(stream.read(), header, limit, name)
     else:
         movie = _read_lines(stream, header_lines, header, limit, name)
+    if len(movie) == 0:
+        raise MovieError(f"{name} has no input lines, such as |0|R......A|||; get a whole copy")
     if limit is not None and len(movie) < limit:
         raise MovieError(f"{name} is cut off: its header promises {limit:,} frames, it has {len(movie):,}")
-    if len(movie) == 0:
-        raise MovieError(f"{name} is empty: expected input lines such as |0|R......A|||, and none came")
     return movie
 
 
@@ -80,8 +80,9 @@ def _read_header(stream: io.BytesIO, name: str) -> tuple[dict[str, str], int]:
             continue
         key, _, value = text.partition(" ")
         if not header and (key, value.strip()) != ("version", _VERSION):
+            came = f", and {_shown(text)} came" if text.isascii() and text.isprintable() else ""
             raise MovieError(
-                f"{name} line {count}: expected 'version {_VERSION}', as FCEUX movies begin, and {_shown(text)} came; "
+                f"{name} does not look like an FCEUX movie: expected 'version {_VERSION}' in its first line{came}; "
                 "name a .fm2 file"
             )
         if not _KEY.fullmatch(key):
@@ -93,7 +94,10 @@ def _read_header(stream: io.BytesIO, name: str) -> tuple[dict[str, str], int]:
 def _check_header(header: Mapping[str, str], name: str) -> None:
     """Refuse what would play differently here, rather than play it wrong."""
     if not header:
-        raise MovieError(f"{name}: expected 'version {_VERSION}', as FCEUX movies begin, and no header came")
+        raise MovieError(
+            f"{name} does not look like an FCEUX movie: expected 'version {_VERSION}' in its first line, "
+            "and no header came; name a .fm2 file"
+        )
     if header.get("savestate") or header.get("saveram"):
         raise MovieError(f"{name} begins from a saved state, which only FCEUX can load; record one from power-on")
     for key, means in (
