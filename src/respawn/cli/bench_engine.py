@@ -52,7 +52,8 @@ class EngineArguments:
     lanes: int = 64
     """parallel consoles"""
     rom: Annotated[Path | None, tyro.conf.arg(metavar="PATH")] = None
-    """the game; none: RESPAWN_ROM, the user's config, an installed gym-super-mario-bros"""
+    """the game; none: RESPAWN_ROM, the user's config, the ROM composed before in the cache, or one composed now from an
+    installed gym-super-mario-bros"""
     peers: Annotated[Path | None, tyro.conf.arg(metavar="DIR")] = None
     """the folder of the peers' scripts; none: benchmarks/peers of the source tree"""
     peers_python: Annotated[Path | None, tyro.conf.arg(metavar="PATH")] = None

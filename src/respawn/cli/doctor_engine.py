@@ -29,7 +29,8 @@ class DoctorEngineArguments:
     """
 
     rom: Annotated[Path | None, tyro.conf.arg(metavar="PATH")] = None
-    """the game; none: RESPAWN_ROM, the user's config, an installed gym-super-mario-bros"""
+    """the game; none: RESPAWN_ROM, the user's config, the ROM composed before in the cache, or one composed now from an
+    installed gym-super-mario-bros"""
     seconds: float = 10.0
     """how long to check"""
     json: bool = False
@@ -154,7 +155,7 @@ def _show(found: dict[str, Any]) -> None:
 
 
 def _title(title: str) -> str:
-    return "another game" if title == "other" else f"Super Mario Bros., {title.upper()}"
+    return "neither known Super Mario Bros." if title == "other" else f"Super Mario Bros., {title.upper()}"
 
 
 def _verdict(check: dict[str, Any]) -> str:

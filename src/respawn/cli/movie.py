@@ -24,12 +24,13 @@ _LINES_A_TICK = 256
 
 @dataclass(frozen=True)
 class MovieArguments:
-    """Play a controller movie (FCEUX, .fm2) from power-on, as fast as it goes, and say where it got to."""
+    """Play a controller movie (FCEUX, .fm2) from power-on, and say where it got to."""
 
     file: Annotated[Path, tyro.conf.Positional, tyro.conf.arg(metavar="FILE.fm2")]
     """the movie"""
     rom: Annotated[Path | None, tyro.conf.arg(metavar="PATH")] = None
-    """the game; none: RESPAWN_ROM, the user's config, an installed gym-super-mario-bros"""
+    """the game; none: RESPAWN_ROM, the user's config, the ROM composed before in the cache, or one composed now from an
+    installed gym-super-mario-bros"""
     interpret: bool = False
     """use no recompiled code"""
     json: bool = False

@@ -50,7 +50,7 @@ class Rom:
     origin: str
     """where it came from, for people"""
     title: Title
-    """the NTSC or the PAL program of Super Mario Bros., or another game"""
+    """the NTSC or the PAL program of Super Mario Bros., or neither"""
 
     @property
     def is_mario(self) -> bool:
@@ -75,8 +75,8 @@ def find_rom(path: Path | None = None, region: Region = "ntsc", expect: Title | 
     if expect is not None and rom.title != expect:
         wanted = f" with SHA-256 {FILE_SHA256[expect]}" if expect != "other" else ""
         raise RomError(
-            f"the ROM must be {_described(expect)}{wanted}, but {rom.origin} is {_described(rom.title)} "
-            f"with SHA-256 {rom.sha256}; name another file with --rom"
+            f"the ROM must be {_described(expect)}{wanted}, but {rom.origin}, "
+            f"with SHA-256 {rom.sha256}, is {_described(rom.title)}; name another file with --rom"
         )
     return rom
 
@@ -109,8 +109,7 @@ def _named_rom(path: Path | None) -> Rom | None:
     try:
         return read_rom(found, origin=f"{found} (from {source})")
     except RomError as error:
-        error.add_note(f"(It is named by {source}.)")
-        raise
+        raise RomError(f"the ROM named by {source} cannot be used: {error}") from None
 
 
 def _configured_path() -> Path | None:
@@ -165,8 +164,7 @@ def _packaged_rom(region: Region) -> Rom | None:
     try:
         data = _compose(folder, region)
     except RomError as error:
-        error.add_note(f"(Or install {PACKAGE} anew: {_install('--force-reinstall')})")
-        raise
+        raise RomError(f"{error}, or install {PACKAGE} anew: {_install('--force-reinstall')}") from None
     sha256 = hashlib.sha256(data).hexdigest()
     if sha256 != FILE_SHA256[region]:
         raise RomError(
@@ -213,4 +211,6 @@ def _install(option: str = "") -> str:
 
 
 def _described(title: Title) -> str:
-    return "another game" if title == "other" else f"the {title.upper()} Super Mario Bros."
+    if title == "other":
+        return "neither of the two known programs of Super Mario Bros. (NTSC and PAL)"
+    return f"the {title.upper()} Super Mario Bros."
