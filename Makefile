@@ -66,6 +66,7 @@ format: setup
 bench: setup
 	$(BIN)/python benchmarks/cartpole_learning.py
 	$(BIN)/respawn bench overlap
+	$(BIN)/respawn bench engine
 
 clean:
 	rm -rf .venv build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis
