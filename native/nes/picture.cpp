@@ -141,6 +141,7 @@ void draw_span(const Scene& scene, int line, int x0, int x1, int first_tile, Pic
             const std::uint64_t palette = (row.palette * kEachByte) & opaque_mask(row.pixels);
             store_pixels(background + 8 * tile, row.pixels | palette);
         }
+        if (scene.torn) std::memcpy(background + 8 * scene.torn_tile, scene.torn, 8);
     }
     std::uint8_t* visible = background + scene.fine_x;
     if ((scene.mask & mask_bit::kBackgroundLeft) == 0) std::memset(visible, 0, 8);

@@ -26,6 +26,8 @@ struct Scene {
     std::uint8_t mask;                  // $2001
     std::uint8_t fine_x;
     std::uint16_t address;  // v as it stands when the first tile of the line is fetched (coarse x already from t)
+    const std::uint8_t* torn = nullptr;  // eight palette entries in place of tile `torn_tile` of a span; null: none
+    int torn_tile = 0;
 };
 
 // One frame being drawn. A byte a pixel: the colour (0..63, greyscale bit applied) passed through `shades`.

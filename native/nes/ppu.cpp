@@ -10,6 +10,11 @@ constexpr Dot kFrameDots = Dot{kLines} * kDotsPerLine;
 constexpr int kLastPixelDot = 256;  // pixel x comes out with dot x + 1
 constexpr int kCopyXDot = 257;
 constexpr int kCopyYDot = 304;  // the last of the dots 280 to 304 that copy
+// Dots of a tile's eight after which each part of it is there.
+constexpr int kNameFetched = 1;
+constexpr int kAttributesFetched = 3;
+constexpr int kLowFetched = 5;
+constexpr int kHighFetched = 7;
 constexpr Dot kVisibleDots = Dot{kVisibleLines} * kDotsPerLine;
 
 }  // namespace
@@ -197,19 +202,11 @@ void Ppu::restart_stream(Dot at) {
 
 // -- the picture
 
-void Ppu::draw_to(Dot at, const Machine& machine) const {
-    Drawing& drawing = *machine.drawing;
-    if (at <= line0_dot || drawing.line >= kVisibleLines) return;
-    const Place place = place_of(at);
-    int last_line = std::min(place.line, kVisibleLines);
-    int last_x = place.line >= kVisibleLines ? 0 : std::clamp(place.dot - 1, 0, kScreenWidth);
-    if (last_x == kScreenWidth) {
-        ++last_line;
-        last_x = 0;
-    }
+Scene Ppu::scene(const Machine& machine) const {
     Scene scene{};
     scene.tiles = machine.cartridge->tiles.data();
     if (machine.pattern_ram) {
+        Drawing& drawing = *machine.drawing;
         if (!drawing.decoded) decode_tiles(machine.pattern_ram, drawing.tiles);
         drawing.decoded = true;
         scene.tiles = drawing.tiles;
@@ -223,7 +220,20 @@ void Ppu::draw_to(Dot at, const Machine& machine) const {
     scene.control = control;
     scene.mask = mask;
     scene.fine_x = fine_x;
+    return scene;
+}
 
+void Ppu::draw_to(Dot at, const Machine& machine) const {
+    Drawing& drawing = *machine.drawing;
+    if (at <= line0_dot || drawing.line >= kVisibleLines) return;
+    const Place place = place_of(at);
+    int last_line = std::min(place.line, kVisibleLines);
+    int last_x = place.line >= kVisibleLines ? 0 : std::clamp(place.dot - 1, 0, kScreenWidth);
+    if (last_x == kScreenWidth) {
+        ++last_line;
+        last_x = 0;
+    }
+    Scene scene = this->scene(machine);
     const auto address_of = [this](int line) { return rendering() ? line_address(line) : v; };
     const auto span = [&](int to_x) {
         if (drawing.x >= to_x) return;
@@ -251,14 +261,69 @@ void Ppu::draw_to(Dot at, const Machine& machine) const {
     if (drawing.line == last_line && last_x > 0) span(last_x);
 }
 
-// Two tiles ahead are fetched already when something changes under them; a third is, if the chip has come as far as
-// dot `fetched_from` of the eight it takes.
-void Ppu::draw_fetched_tiles(Dot at, int fetched_from, const Machine& machine) const {
+// The first two tiles of a line are fetched at the end of the line before.
+Ppu::Fetching Ppu::fetching_at(Dot at) const {
+    constexpr Fetching kNone = {kVisibleLines, 0, 0};
+    constexpr int kFirstTilesDot = 321;
+    if (!working_at(at)) return kNone;
     const Place place = place_of(at);
-    if (!machine.drawing || !working_at(at) || place.line < 0 || place.dot < 1) return;
-    const int tiles = 2 + (place.dot - 1) / 8 + (((place.dot - 1) & 7) >= fetched_from ? 1 : 0);
-    const int x = std::min(tiles * 8 - fine_x, kScreenWidth);
-    if (x + 1 > place.dot) draw_to(at - place.dot + x + 1, machine);
+    if (place.dot >= kFirstTilesDot) {
+        const int dots = std::min(place.dot - kFirstTilesDot, 16);
+        return {place.line + 1, dots >> 3, dots & 7};
+    }
+    if (place.line < 0 || place.dot > kLastPixelDot) return kNone;
+    const int dots = std::max(place.dot - 1, 0);
+    return {place.line, 2 + (dots >> 3), dots & 7};
+}
+
+// Tiles that are fetched already stay as they are when something changes under them.
+void Ppu::draw_fetched_tiles(Dot at, const Machine& machine) const {
+    if (!machine.drawing) return;
+    const Fetching fetching = fetching_at(at);
+    if (fetching.line >= kVisibleLines) return;
+    const int x = std::min(8 * fetching.tile - fine_x, kScreenWidth);
+    const Dot drawn = line0_dot + Dot{fetching.line} * kDotsPerLine + x + 1;
+    if (x > 0 && drawn > at) draw_to(drawn, machine);
+}
+
+// A tile takes eight dots: two each for its name, its attributes, and the two halves of its pattern. When something
+// changes in between, the first of these are of the old address and table, the others of the new.
+void Ppu::draw_torn_tile(Dot at, std::uint16_t old_v, std::uint8_t old_control, const Machine& machine) const {
+    if (!machine.drawing) return;
+    Drawing& drawing = *machine.drawing;
+    const auto [line, tile, done] = fetching_at(at);
+    const int left = std::max(8 * tile - fine_x, 0);
+    const int right = std::min(8 * tile - fine_x + 8, kScreenWidth);
+    if (line >= kVisibleLines || done == 0 || left >= right || drawing.line != line || drawing.x != left) return;
+
+    const auto address = [&, done = done](int fetched) { return done >= fetched ? old_v : v; };
+    const auto table = [&, done = done](int fetched) {
+        return ((done >= fetched ? old_control : control) & kBackPatterns) ? 0x1000 : 0;
+    };
+    const auto mirroring = machine.cartridge->mirroring;
+    const int name = vram[vram_index(address(kNameFetched) & 0xFFF, mirroring)];
+    const std::uint16_t at_cell = address(kAttributesFetched);
+    const int group = (at_cell & 0xC00) | 0x3C0 | (at_cell >> 4 & 0x38) | (at_cell >> 2 & 7);
+    const int attributes = vram[vram_index(static_cast<std::uint16_t>(group), mirroring)];
+    const int entry = attributes >> ((at_cell >> 4 & 4) | (at_cell & 2)) << 2 & 0x0C;
+    const std::uint8_t* patterns = machine.patterns();
+    const int low = patterns[table(kLowFetched) + name * 16 + (address(kLowFetched) >> 12)];
+    const int high = patterns[table(kHighFetched) + name * 16 + 8 + (address(kHighFetched) >> 12)];
+    std::uint8_t pixels[8];
+    for (int bit = 0; bit < 8; ++bit) {
+        const int value = (low >> (7 - bit) & 1) | (high >> (7 - bit) & 1) << 1;
+        pixels[bit] = static_cast<std::uint8_t>(value ? entry | value : 0);
+    }
+    Scene torn = scene(machine);
+    torn.address = v;
+    torn.torn = pixels;
+    torn.torn_tile = tile;
+    draw_span(torn, line, left, right, tile, *drawing.picture);
+    drawing.x = right;
+    if (right == kScreenWidth) {
+        drawing.x = 0;
+        ++drawing.line;
+    }
 }
 
 }  // namespace nes

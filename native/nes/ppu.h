@@ -107,7 +107,14 @@ struct Ppu {
         int dot;
     };
 
+    struct Fetching {
+        int line;  // whose tiles are being fetched; kVisibleLines: none
+        int tile;  // the one in the making: those before it are there
+        int done;  // how many of its eight dots
+    };
+
     Place place_of(Dot at) const;
+    Fetching fetching_at(Dot at) const;
     bool working_at(Dot at) const;
     void begin_at(Dot now);
     void set_lengths();
@@ -117,7 +124,9 @@ struct Ppu {
     void advance_line(int line, int from, int to);
     void restart_stream(Dot at);
     void draw_to(Dot at, const Machine& machine) const;
-    void draw_fetched_tiles(Dot at, int fetched_from, const Machine& machine) const;
+    void draw_fetched_tiles(Dot at, const Machine& machine) const;
+    void draw_torn_tile(Dot at, std::uint16_t old_v, std::uint8_t old_control, const Machine& machine) const;
+    Scene scene(const Machine& machine) const;
     Dot find_hit(Dot from, const Machine& machine) const;
     Dot find_overflow(Dot from) const;
 
@@ -129,7 +138,8 @@ struct Ppu {
     void write_scroll(std::uint8_t value);
     void write_address(std::uint8_t value, Dot at, const Machine& machine);
     void write_data(std::uint8_t value, Dot at, const Machine& machine);
-    void step_address(Dot at);
+    void step_address(Dot at, const Machine& machine);
+    void move_stream(std::uint16_t address, Dot at, const Machine& machine);
 };
 
 // -- arithmetic on scroll addresses

@@ -9,10 +9,6 @@ namespace {
 
 constexpr int kSkipDot = 338;  // of the pre-render line: whoever renders then loses a dot of an odd frame
 
-// Dots of the eight that a tile takes, after which its name, and its pattern, do not change any more.
-constexpr int kNameFetched = 2;
-constexpr int kPatternFetched = 6;
-
 enum Port { kControlPort, kMaskPort, kStatusPort, kOamAddressPort, kOamPort, kScrollPort, kAddressPort, kDataPort };
 
 // What is foreseen even after a write to a port: where the background scrolls is nothing to the count of sprites.
@@ -95,8 +91,10 @@ std::uint8_t Ppu::read_status(Dot at, const Machine& machine) {
 }
 
 void Ppu::write_control(std::uint8_t value, Dot at, const Machine& machine) {
-    if ((control ^ value) & kBackPatterns) draw_fetched_tiles(at, kPatternFetched, machine);
+    const std::uint8_t before = control;
+    if ((before ^ value) & kBackPatterns) draw_fetched_tiles(at, machine);
     control = value;
+    if ((before ^ value) & kBackPatterns) draw_torn_tile(at, v, before, machine);
     t = static_cast<std::uint16_t>((t & ~0x0C00) | (value & 3) << 10);
 }
 
@@ -134,18 +132,24 @@ void Ppu::write_address(std::uint8_t value, Dot at, const Machine& machine) {
         // It takes three dots to arrive; the CPU cannot do anything else before.
         const Dot arrives = std::min(at + 3, next_vblank);
         before_change(arrives, machine, kOverflowForeseen);
-        draw_fetched_tiles(arrives, kNameFetched, machine);
-        v = t;
-        if (working_at(arrives)) restart_stream(arrives);
+        move_stream(t, arrives, machine);
     }
     second_write ^= 1;
 }
 
+// What is fetched from here on follows from another address.
+void Ppu::move_stream(std::uint16_t address, Dot at, const Machine& machine) {
+    const std::uint16_t before = v;
+    draw_fetched_tiles(at, machine);
+    v = address;
+    draw_torn_tile(at, before, control, machine);
+    if (working_at(at)) restart_stream(at);
+}
+
 // While the chip renders, the address is also its scroll: an access moves it right and down at once.
-void Ppu::step_address(Dot at) {
+void Ppu::step_address(Dot at, const Machine& machine) {
     if (working_at(at)) {
-        v = step_lines(next_tile(v), 1);
-        restart_stream(at);
+        move_stream(step_lines(next_tile(v), 1), at, machine);
     } else {
         v = static_cast<std::uint16_t>((v + ((control & kDownwards) ? 32 : 1)) & 0x7FFF);
     }
@@ -169,12 +173,16 @@ std::uint8_t Ppu::read_data(Dot at, const Machine& machine) {
     } else {
         read_buffer = peek(address, machine);
     }
-    step_address(at);
+    step_address(at, machine);
     return value;
 }
 
 void Ppu::write_data(std::uint8_t value, Dot at, const Machine& machine) {
     const auto address = static_cast<std::uint16_t>(v & 0x3FFF);
+    // First the address moves: tiles that are fetched already do not see what is stored.
+    step_address(at, machine);
+    // The low half of the address goes over the same pins: while the chip fetches, that is what is stored.
+    if (working_at(at)) value = static_cast<std::uint8_t>(address);
     if (address >= 0x3F00) {
         const int index = palette_index(address);
         palette[index] = value & 0x3F;
@@ -185,7 +193,6 @@ void Ppu::write_data(std::uint8_t value, Dot at, const Machine& machine) {
         machine.pattern_ram[address] = value;
         if (machine.drawing) machine.drawing->decoded = false;
     }
-    step_address(at);
 }
 
 }  // namespace nes
