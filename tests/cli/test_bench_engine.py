@@ -34,7 +34,6 @@ TINY = ["bench", "engine", "--rounds", "2", "--seconds", "0.02", "--lanes", "3"]
 @pytest.fixture
 def mario(monkeypatch):
     """The game is here, and no compiler that would take half a minute."""
-    pytest.importorskip("respawn.worlds.mario._engine")
     monkeypatch.delenv("RESPAWN_ROM", raising=False)
     try:
         find_rom(expect="ntsc")
@@ -101,7 +100,6 @@ def test_without_scripts_it_is_said_that_no_peers_are_measured(respawn, mario, m
 
 
 def test_the_source_tree_has_scripts():
-    pytest.importorskip("respawn.worlds.mario._engine")
     from respawn.worlds.mario.measure_engine import default_peers
     from respawn.worlds.mario.measure_peers import peer_scripts
 

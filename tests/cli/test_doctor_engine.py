@@ -3,8 +3,6 @@ import sys
 
 import pytest
 
-pytest.importorskip("respawn.worlds.mario._engine")
-
 from respawn.worlds.mario import self_check
 from respawn.worlds.mario.engine import Console
 

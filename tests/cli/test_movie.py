@@ -111,7 +111,6 @@ def test_mistakes_come_back_as_one_sentence(respawn, opened, movie, other_game, 
 
 
 def test_json_comes_even_if_stderr_is_closed(movie, tmp_path):
-    pytest.importorskip("respawn.worlds.mario._engine")
     still = tmp_path / "still.nes"
     program = bytes([0x4C, 0x00, 0x80]).ljust(0x7FFA, b"\xea") + bytes([0x00, 0x80] * 3)
     still.write_bytes(b"NES\x1a\x02\x01" + bytes(10) + program + bytes(8192))

@@ -3,8 +3,6 @@ import os
 import numpy as np
 import pytest
 
-pytest.importorskip("respawn.worlds.mario._engine")
-
 from respawn.errors import RomError, WorldError
 from respawn.worlds.mario import measure
 from respawn.worlds.mario.engine import Console, PoolConfig, open_cartridge, simd_path, simd_paths

@@ -2,8 +2,6 @@ import sys
 
 import pytest
 
-pytest.importorskip("respawn.worlds.mario._engine")
-
 from respawn.worlds.mario.measure_peers import Peer, PeerFailedError, PeerMissingError, peer_scripts
 
 READY = "import sys, time\nprint('ready', flush=True)\n"

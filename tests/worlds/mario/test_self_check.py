@@ -3,8 +3,6 @@ from itertools import islice
 import numpy as np
 import pytest
 
-pytest.importorskip("respawn.worlds.mario._engine")
-
 from respawn.worlds.mario import self_check
 from respawn.worlds.mario.engine import Cartridge, Console, Pool, simd_path, simd_paths
 from respawn.worlds.mario.self_check import (
