@@ -15,10 +15,11 @@ from rich.measure import Measurement
 from rich.table import Table
 
 from respawn.cli.arguments import check_at_least, parse
+from respawn.cli.engine_built import engine_must_be_built
 from respawn.cli.progress import progress_bar
 from respawn.cli.tables import console, new_table
 from respawn.contracts.settings import check_above, check_between
-from respawn.errors import ConfigError, WorldError
+from respawn.errors import ConfigError
 from respawn.worlds.mario.rom import Rom, find_rom
 
 MOST_LANES = 65_536
@@ -87,12 +88,9 @@ def main(words: list[str]) -> int:
 
 def measure(arguments: EngineArguments, rom: Rom) -> dict[str, Any]:
     """All that the arguments ask for, as plain data."""
-    try:
-        # Imported only now: mistakes in the arguments need no compiled code.
+    with engine_must_be_built():
         from respawn.worlds.mario import measure_engine
         from respawn.worlds.mario.engine import open_cartridge
-    except ImportError as error:
-        raise WorldError(f"the NES engine is not built here ({error}); run 'make setup'") from None
     folder = arguments.peers or measure_engine.default_peers()
     if folder is None:
         print("respawn: no peers are measured: their scripts are in the source tree only", file=sys.stderr)

@@ -11,10 +11,10 @@ import tyro
 from rich.markup import escape
 
 from respawn.cli.arguments import parse
+from respawn.cli.engine_built import engine_must_be_built
 from respawn.cli.progress import progress_bar
 from respawn.cli.tables import console, print_facts
 from respawn.contracts.settings import check_above
-from respawn.errors import WorldError
 from respawn.worlds.mario.rom import Rom, find_rom
 
 if TYPE_CHECKING:
@@ -42,11 +42,8 @@ def main(words: list[str]) -> int:
     arguments = parse(DoctorEngineArguments, words, "respawn doctor engine")
     check_above("--", arguments, {"seconds": 0})
     rom = find_rom(arguments.rom)
-    try:
-        # Imported only now: mistakes in the arguments need no compiled code.
+    with engine_must_be_built():
         from respawn.worlds.mario import self_check
-    except ImportError as error:
-        raise WorldError(f"the NES engine is not built here ({error}); run 'make setup'") from None
     cartridge, facts = examine(rom)
     with progress_bar() as tell:
         checks = self_check.check_engine(cartridge, arguments.seconds, tell)

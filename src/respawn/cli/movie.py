@@ -13,8 +13,8 @@ from rich.console import Console as Terminal
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
 from respawn.cli.arguments import parse
+from respawn.cli.engine_built import engine_must_be_built
 from respawn.cli.tables import print_facts
-from respawn.errors import WorldError
 from respawn.worlds.mario.fm2 import read_movie
 from respawn.worlds.mario.movie import Console, Played, play
 from respawn.worlds.mario.rom import Rom, find_rom
@@ -53,11 +53,8 @@ def main(words: list[str]) -> int:
 
 
 def _open_console(rom: Rom, interpret: bool) -> Console:
-    try:
-        # Imported only now: mistakes in the arguments need no compiled code.
+    with engine_must_be_built():
         from respawn.worlds.mario.engine import open_console
-    except ImportError as error:
-        raise WorldError(f"the NES engine is not built here ({error}); run 'make setup'") from None
     console: Console = open_console(rom, interpret=interpret)
     return console
 
