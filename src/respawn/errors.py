@@ -67,3 +67,9 @@ class MovieError(RespawnError):
     """A controller movie cannot be read, or asks for what the console does not have."""
 
     exit_code = 2
+
+
+class VideoError(RespawnError):
+    """A film or a figure cannot be made, or cannot be shown here."""
+
+    exit_code = 2
