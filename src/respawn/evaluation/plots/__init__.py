@@ -1,0 +1,1 @@
+"""Figures, drawn from run folders and from episodes."""
