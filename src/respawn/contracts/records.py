@@ -22,6 +22,8 @@ class Episode:
     length: int
     end: str
     """why it ended: 'terminated', 'time limit', 'worker lost', or a word of the world's own"""
+    facts: Mapping[str, float | str] = field(default_factory=dict)
+    """what else its world has to say about it, such as how far it came; the same names for every episode of a world"""
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from respawn.contracts.settings import check_at_least, check_between
+from respawn.errors import ConfigError
 
 
 @dataclass(frozen=True)
@@ -22,7 +23,17 @@ class EvaluationConfig:
     limit_steps: int = 10_000
     """episodes longer than this are cut, and counted as unfinished"""
 
+    stop_at: float | None = None
+    """stop the run once checkpoints.best-metric reaches this; none: never"""
+    stop_after: int = 1
+    """so many evaluations in a row must reach it"""
+
     def __post_init__(self) -> None:
         """Refuse what cannot be played."""
+        if self.stop_at is not None and self.every_updates == 0:
+            raise ConfigError(
+                "evaluation.stop-at waits for an evaluation, and there is none: set evaluation.every-updates"
+            )
+        check_at_least("evaluation.", self, {"stop_after": 1})
         check_at_least("evaluation.", self, {"every_updates": 0, "seed_base": 0, "limit_steps": 1})
         check_between("evaluation.", self, {"episodes": (1, 1_000_000), "num_lanes": (1, 1_000_000)})

@@ -59,7 +59,7 @@ class Evaluator:
 
 
 def summarise(episodes: Sequence[Episode]) -> dict[str, float]:
-    """Return and length over some episodes, with a 95 % interval of the mean return."""
+    """Return and length over some episodes, with a 95 % interval of the mean return, and the means of their facts."""
     returns = [episode.episode_return for episode in episodes]
     mean = fmean(returns)
     spread = float(np.std(returns, ddof=1)) if len(returns) > 1 else 0.0
@@ -74,4 +74,14 @@ def summarise(episodes: Sequence[Episode]) -> dict[str, float]:
         "evaluation/length_mean": fmean(episode.length for episode in episodes),
         "evaluation/episodes": float(len(episodes)),
         "evaluation/unfinished": float(sum(episode.end in NOT_WHOLE for episode in episodes)),
+        **_facts(episodes),
     }
+
+
+def _facts(episodes: Sequence[Episode]) -> dict[str, float]:
+    """The mean of each number that the world has to say of every one of the episodes."""
+    numbers = [
+        {name: fact for name, fact in episode.facts.items() if not isinstance(fact, str)} for episode in episodes
+    ]
+    shared = [name for name in numbers[0] if all(name in others for others in numbers)]
+    return {f"evaluation/{name}": fmean(facts[name] for facts in numbers) for name in shared}

@@ -30,7 +30,13 @@ def rollout_state(rollout: Rollout) -> StateTree:
         "weights_version": rollout.weights_version,
         "knobs_version": rollout.knobs_version,
         "episodes": [
-            {"lane": e.lane, "episode_return": e.episode_return, "length": e.length, "end": e.end}
+            {
+                "lane": e.lane,
+                "episode_return": e.episode_return,
+                "length": e.length,
+                "end": e.end,
+                "facts": dict(e.facts),
+            }
             for e in rollout.episodes
         ],
         "phase_seconds": dict(rollout.phase_seconds),

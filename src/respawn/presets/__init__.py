@@ -13,13 +13,18 @@ if TYPE_CHECKING:
     from respawn.training.config import RunConfig
 
 DESCRIPTIONS: dict[str, str] = {
+    "mario": "clear World 1-1 from tiles with PPO: minutes on two cores",
+    "mario-vtrace": "the same by the A3C family: V-trace with a GRU core",
+    "mario-levels": "one policy for many levels, from tiles",
+    "mario-pixels": "from the screen with a residual network: for a GPU",
+    "mario-seed": "the first one with the rewards of the system this one replaces",
     "cartpole-ppo": "balance a pole with PPO: under a minute on a laptop",
     "cartpole-vtrace": "the same with V-trace: one small update after the other",
     "memory-gru": "see a cue, wait, name it: PPO with a GRU core",
     "memory-transformer": "the same with a transformer core",
 }
 
-_FILES = ("cartpole", "memory")
+_FILES = ("mario", "cartpole", "memory")
 
 
 def check_preset_name(name: str) -> None:

@@ -27,9 +27,10 @@ def to_row(record: Record) -> Row:
             return _with_metrics({**counters, "frames": int(frames), "episodes": int(episodes)}, metrics)
         case EvaluationReport(update, decisions, metrics):
             return _with_metrics({"update": int(update), "decisions": int(decisions)}, metrics)
-        case EpisodeReport(update, Episode(lane, episode_return, length, end)):
+        case EpisodeReport(update, Episode(lane, episode_return, length, end, facts)):
             row: Row = {"update": int(update), "lane": int(lane), "episode_return": _number(episode_return)}
-            return {**row, "length": int(length), "end": end}
+            row |= {"length": int(length), "end": end}
+            return {**row, "facts": _facts(facts)} if facts else row
         case Event(kind, message, level, facts):
             return {"kind": kind, "level": level, "message": message, "facts": _facts(facts)}
 
@@ -79,7 +80,10 @@ def _evaluation(row: Mapping[str, Any]) -> EvaluationReport:
 
 
 def _episode(row: Mapping[str, Any]) -> EpisodeReport:
-    episode = Episode(int(row["lane"]), float(row["episode_return"]), int(row["length"]), str(row["end"]))
+    facts = {
+        name: float(fact["float"]) if isinstance(fact, dict) else fact for name, fact in row.get("facts", {}).items()
+    }
+    episode = Episode(int(row["lane"]), float(row["episode_return"]), int(row["length"]), str(row["end"]), facts)
     return EpisodeReport(int(row["update"]), episode)
 
 

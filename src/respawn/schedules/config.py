@@ -15,7 +15,9 @@ class CurveConfig:
     warmup_fraction: float = 0.0
     """share of the planned run over which it first rises from near zero to its setting"""
     final_fraction: float = 0.0
-    """what is left of it at the end of the plan (linear and cosine)"""
+    """what is left of it at the end (linear and cosine)"""
+    span_fraction: float = 1.0
+    """share of the planned run after which it has reached its end, and stays there"""
 
     def __post_init__(self) -> None:
         """Refuse fractions that are none."""
@@ -23,6 +25,10 @@ class CurveConfig:
             raise ConfigError(f"a curve's warmup-fraction must be at least 0 and below 1, not {self.warmup_fraction}")
         if not 0.0 <= self.final_fraction <= 1.0:
             raise ConfigError(f"a curve's final-fraction must be from 0 to 1, not {self.final_fraction}")
+        if not self.warmup_fraction < self.span_fraction <= 1.0:
+            raise ConfigError(
+                f"a curve's span-fraction must be above its warmup-fraction and at most 1, not {self.span_fraction}"
+            )
 
 
 @dataclass(frozen=True)
@@ -35,3 +41,17 @@ class SchedulesConfig:
     """the learning rate over the whole planned run"""
     entropy_cost: CurveConfig = field(default_factory=CurveConfig)
     """the price of a predictable policy over the whole planned run"""
+    reward_scale: CurveConfig = field(default_factory=CurveConfig)
+    """worlds that shape their rewards: the scale"""
+    reward_distance: CurveConfig = field(default_factory=CurveConfig)
+    """… what distance is worth"""
+    reward_score: CurveConfig = field(default_factory=CurveConfig)
+    """… what points are worth"""
+    reward_time: CurveConfig = field(default_factory=CurveConfig)
+    """… what time costs"""
+    reward_flag: CurveConfig = field(default_factory=CurveConfig)
+    """… what a flag is worth"""
+    reward_death: CurveConfig = field(default_factory=CurveConfig)
+    """… what a death costs"""
+    reward_milestone: CurveConfig = field(default_factory=CurveConfig)
+    """… what a milestone is worth"""

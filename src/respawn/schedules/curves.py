@@ -15,7 +15,7 @@ def curve_factor(config: CurveConfig, updates: int, planned_updates: int) -> flo
     if updates < warmup_updates:
         # The first update is already one step up the ramp: a rate of exactly zero would waste it.
         return min((updates + 1) / (warmup_updates + 1), 1.0)
-    progress = min((updates - warmup_updates) / max(planned_updates - warmup_updates, 1.0), 1.0)
+    progress = min((updates - warmup_updates) / max(config.span_fraction * planned_updates - warmup_updates, 1.0), 1.0)
     remaining = {
         "constant": 1.0,
         "linear": 1.0 - progress,

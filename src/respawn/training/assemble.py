@@ -1,6 +1,7 @@
 """From a configuration to a run. Construction only."""
 
 from collections.abc import Callable
+from dataclasses import fields
 
 import torch
 
@@ -23,6 +24,7 @@ from respawn.models.actor_critic import ActorCritic
 from respawn.models.build import build_model
 from respawn.observers.hub import ObserverHub
 from respawn.runs.layout import RunFolder
+from respawn.schedules.config import CurveConfig
 from respawn.schedules.curves import Curve
 from respawn.schedules.director import Director
 from respawn.training.cadence import Cadence
@@ -48,7 +50,7 @@ def assemble(config: RunConfig, folder: RunFolder, observers: ObserverHub, devic
         collector=_collector(config, world, device),
         learner=learner,
         weights=ModelWeights(model),
-        director=Director((*learner.knobs, *spec.knobs), _schedules(config, learner.knobs)),
+        director=Director((*learner.knobs, *spec.knobs), _schedules(config, (*learner.knobs, *spec.knobs))),
         evaluator=Evaluator(
             lambda num_lanes: make_judging_world(config, num_lanes, folder, observers.receive, device),
             fresh_model(config, spec, device),
@@ -128,5 +130,7 @@ def _collector(config: RunConfig, world: World, device: torch.device) -> Collect
 
 def _schedules(config: RunConfig, knobs: tuple[KnobSpec, ...]) -> list[Schedule]:
     settings = {knob.name: knob.default for knob in knobs}
-    curves = {"learning_rate": config.schedules.learning_rate, "entropy_cost": config.schedules.entropy_cost}
-    return [Curve(name, settings[name], curve, config.planned_updates) for name, curve in curves.items()]
+    curves = {field.name: getattr(config.schedules, field.name) for field in fields(config.schedules)}
+    # A curve that bends nothing needs no knob; one that does, and finds none, is refused by the director.
+    wanted = {name: curve for name, curve in curves.items() if name in settings or curve != CurveConfig()}
+    return [Curve(name, settings.get(name, 0.0), curve, config.planned_updates) for name, curve in wanted.items()]

@@ -28,6 +28,7 @@ class Cadence:
         self._best: float | None = None
         self._improved = False
         self._judged_update = 0
+        self._times_reached = 0
         self._saved_update = -1
         self._saved_at = monotonic()
         self.stop_requested = False
@@ -35,7 +36,12 @@ class Cadence:
     def finished(self, clock: Clock) -> bool:
         """Whether a limit is reached, or somebody asked to stop."""
         out_of_time = self._limit_seconds is not None and clock.seconds >= self._limit_seconds
-        return self.stop_requested or out_of_time or clock.updates >= self._last_update
+        return self.stop_requested or out_of_time or self.goal_reached or clock.updates >= self._last_update
+
+    @property
+    def goal_reached(self) -> bool:
+        """Whether the run is as good as it was to become."""
+        return self._evaluation.stop_at is not None and self._times_reached >= self._evaluation.stop_after
 
     def evaluation_due(self, clock: Clock) -> bool:
         """Whether this update is one to judge and has not been judged yet."""
@@ -57,6 +63,9 @@ class Cadence:
         """Take note of an evaluation."""
         self._judged_update = report.update
         score = report.metrics.get(self._checkpoints.best_metric)
+        if self._evaluation.stop_at is not None:
+            reached = score is not None and score >= self._evaluation.stop_at
+            self._times_reached = self._times_reached + 1 if reached else 0
         if score is not None and not isnan(score) and (self._best is None or score > self._best):
             self._improved = True
             self._best = score
@@ -69,9 +78,10 @@ class Cadence:
 
     def state(self) -> StateTree:
         """The best evaluation so far, and the last."""
-        return {"best": self._best, "judged_update": self._judged_update}
+        return {"best": self._best, "judged_update": self._judged_update, "times_reached": self._times_reached}
 
     def restore(self, state: StateTree) -> None:
         """Know them again."""
         self._best = state["best"]
         self._judged_update = state["judged_update"]
+        self._times_reached = state.get("times_reached", 0)

@@ -20,7 +20,7 @@ from respawn.models.config import ModelConfig
 from respawn.observers.config import ObserversConfig
 from respawn.schedules.config import SchedulesConfig
 from respawn.worlds.foreign.config import ForeignConfig
-from respawn.worlds.registry import WorldConfig
+from respawn.worlds.registry import WorldConfig, numeric_facts
 
 NOT_NUMBERS = frozenset({"updates", "minutes", "planned_updates", "device", "wants_gpu", "checkpoints", "observers"})
 """Fields that a resumed run may change: when to stop, what to keep and who watches. They decide no number, or, like
@@ -29,7 +29,7 @@ the plan and the device, are changed only on purpose and said aloud."""
 MOST_UPDATES = 99_999_999
 """A checkpoint's name has eight digits for its update."""
 
-_EVALUATION_METRICS = tuple(summarise([Episode(lane=0, episode_return=0.0, length=1, end="terminated")]))
+_EVERY_WORLDS_METRICS = tuple(summarise([Episode(lane=0, episode_return=0.0, length=1, end="terminated")]))
 
 
 @dataclass(frozen=True)
@@ -85,10 +85,10 @@ class RunConfig:
         self._check_minibatches()
 
     def _check_best_metric(self) -> None:
-        if self.checkpoints.best_metric not in _EVALUATION_METRICS:
+        known = (*_EVERY_WORLDS_METRICS, *(f"evaluation/{name}" for name in numeric_facts(self.world)))
+        if self.checkpoints.best_metric not in known:
             raise ConfigError(
-                f"checkpoints.best-metric must be one of {', '.join(_EVALUATION_METRICS)}, "
-                f"not '{self.checkpoints.best_metric}'"
+                f"checkpoints.best-metric must be one of {', '.join(known)}, not '{self.checkpoints.best_metric}'"
             )
 
     def _check_minibatches(self) -> None:

@@ -21,6 +21,7 @@ class Reporter:
         self._returns = Window(RECENT_EPISODES)
         self._lengths = Window(RECENT_EPISODES)
         self._terminations = Window(RECENT_EPISODES)
+        self._facts: dict[str, Window] = {}
         self._last = monotonic()
 
     def begin(self) -> None:
@@ -65,6 +66,10 @@ class Reporter:
         self._lengths.extend(episode.length for episode in rollout.episodes)
         # Not from the episodes' ends: a word of the world's own may stand for either.
         self._terminations.extend(rollout.terminated[rollout.terminated | rollout.truncated].tolist())  # by step, lane
+        for episode in rollout.episodes:
+            for name, fact in episode.facts.items():
+                if not isinstance(fact, str):
+                    self._facts.setdefault(name, Window(RECENT_EPISODES)).extend([fact])
         if not len(self._returns):
             return {}
         return {
@@ -75,6 +80,7 @@ class Reporter:
             "return/max": self._returns.percentile(100),
             "length/mean": self._lengths.mean(),
             "episodes/terminated_fraction": self._terminations.mean(),
+            **{f"episode/{name}": window.mean() for name, window in self._facts.items()},
         }
 
     def state(self) -> StateTree:
@@ -83,6 +89,7 @@ class Reporter:
             "returns": self._returns.state(),
             "lengths": self._lengths.state(),
             "terminations": self._terminations.state(),
+            "facts": {name: window.state() for name, window in self._facts.items()},
         }
 
     def restore(self, state: StateTree) -> None:
@@ -90,3 +97,5 @@ class Reporter:
         self._returns.restore(state["returns"])
         self._lengths.restore(state["lengths"])
         self._terminations.restore(state["terminations"])
+        for name, window in state.get("facts", {}).items():
+            self._facts.setdefault(name, Window(RECENT_EPISODES)).restore(window)

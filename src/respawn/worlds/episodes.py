@@ -11,6 +11,7 @@ from respawn.contracts.saveable import StateTree
 
 Array: TypeAlias = "np.ndarray[Any, Any]"
 NO_ENDS: Mapping[int, str] = {}
+NO_FACTS: Mapping[int, Mapping[str, float | str]] = {}
 WORKER_LOST = "worker lost"
 """The end of an episode whose environment was lost with the process that it lived in."""
 
@@ -46,9 +47,14 @@ class EpisodeTracker:
         )
 
     def record_arrays(
-        self, reward: Array, terminated: Array, truncated: Array, ends: Mapping[int, str] = NO_ENDS
+        self,
+        reward: Array,
+        terminated: Array,
+        truncated: Array,
+        ends: Mapping[int, str] = NO_ENDS,
+        facts: Mapping[int, Mapping[str, float | str]] = NO_FACTS,
     ) -> tuple[Episode, ...]:
-        """The same as `record`, for a world that has its results as arrays."""
+        """The same as `record`, for a world that has its results as arrays, and maybe more to say of each episode."""
         self._returns += reward
         self._lengths += 1
         ended = (terminated | truncated).nonzero()[0]
@@ -60,6 +66,7 @@ class EpisodeTracker:
                 episode_return=float(self._returns[lane]),
                 length=int(self._lengths[lane]),
                 end=ends.get(lane) or ("terminated" if terminated[lane] else "time limit"),
+                facts=facts.get(lane, {}),
             )
             for lane in ended.tolist()
         )

@@ -11,11 +11,12 @@ from respawn.contracts.world import World
 from respawn.errors import ConfigError
 from respawn.worlds.foreign.config import ForeignConfig
 from respawn.worlds.foreign.world import ForeignWorld
+from respawn.worlds.mario.config import EPISODE_NUMBERS, MarioConfig
 from respawn.worlds.recall.config import RecallConfig
 from respawn.worlds.recall.world import RecallWorld
 from respawn.worlds.seeds import lane_seeds
 
-WorldConfig: TypeAlias = ForeignConfig | RecallConfig
+WorldConfig: TypeAlias = ForeignConfig | MarioConfig | RecallConfig
 
 
 def make_world(
@@ -42,14 +43,27 @@ def make_world(
     world: World
     if isinstance(config, ForeignConfig):
         world = ForeignWorld(config, num_lanes, device=device, diagnostics=diagnostics, notify=notify)
+    elif isinstance(config, MarioConfig):
+        # Imported only now: other worlds need no engine, which may not be built.
+        from respawn.worlds.mario.world import MarioWorld
+
+        world = MarioWorld(config, num_lanes, device=device)
     else:
         world = RecallWorld(config, num_lanes, device=device)
     world.reset(lane_seeds(seed, num_lanes))
     return world
 
 
+def numeric_facts(config: WorldConfig) -> tuple[str, ...]:
+    """The numbers that a world has to say of each episode, beside return and length."""
+    return EPISODE_NUMBERS if isinstance(config, MarioConfig) else ()
+
+
 def describe(config: WorldConfig) -> str:
     """A name for people, such as 'CartPole-v1' or 'recall (4 cues, 8 steps)'."""
     if isinstance(config, ForeignConfig):
         return config.env_id
+    if isinstance(config, MarioConfig):
+        where = "the whole game" if config.whole_game else ", ".join(config.levels)
+        return f"Super Mario Bros. ({where}, {config.observation})"
     return f"recall ({config.num_cues} cues, {config.delay_steps} steps)"

@@ -1,0 +1,118 @@
+"""How far each lane's episode has come: what a step added to it, and what is said about it in the end."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from respawn.contracts.saveable import StateTree
+from respawn.worlds.mario.limits import CLEARED, ENDS, Seen
+from respawn.worlds.mario.ram import MAZE_WARP_PIXELS, Integers, MarioFacts
+from respawn.worlds.mario.rewards import Counted
+
+FRAMES_PER_SECOND = 60.0988
+FASTEST_PIXELS = 6
+"""Mario's own speed, a lift's and some to spare, a frame: whatever is faster was not walked."""
+MOST_TICKS = 10
+"""More than this many ticks of the clock at once are no time that passed: the clock was set."""
+_ARRAYS = (
+    "steps", "stalled", "furthest", "best", "covered", "owed", "loops", "flags", "first_score", "start", "ending"
+)  # fmt: skip
+
+
+class Progress:
+    """One number a lane for everything that an episode adds up; int32 [B] each."""
+
+    def __init__(self, num_lanes: int, frame_skip: int, milestone_pixels: int) -> None:
+        self._walkable = FASTEST_PIXELS * frame_skip
+        self._seconds_a_step = frame_skip / FRAMES_PER_SECOND
+        self._milestone_pixels = milestone_pixels
+        self.steps, self.stalled, self.loops, self.flags = (np.zeros(num_lanes, np.int32) for _ in range(4))
+        self.furthest, self.best, self.covered, self.owed = (np.zeros(num_lanes, np.int32) for _ in range(4))
+        self.first_score, self.start = (np.zeros(num_lanes, np.int32) for _ in range(2))
+        self.ending = np.zeros(num_lanes, np.bool_)
+        self.looped = np.zeros(num_lanes, np.bool_)
+        self.left_level = np.zeros(num_lanes, np.bool_)
+
+    def begin(self, lanes: Integers, starts: Integers, facts: MarioFacts) -> None:
+        """New episodes in some lanes, from these entries of the table of starts, whose facts these are."""
+        for array in (self.steps, self.stalled, self.loops, self.flags, self.covered, self.owed):
+            array[lanes] = 0
+        self.ending[lanes] = False
+        self.furthest[lanes] = self.best[lanes] = facts.x
+        self.first_score[lanes] = facts.score
+        self.start[lanes] = starts
+
+    def advance(self, before: MarioFacts, after: MarioFacts, seen: Seen) -> Counted:
+        """Take note of one step and say what it added."""
+        level_changed = (after.world != before.world) | (after.stage != before.stage)
+        elsewhere = level_changed | (after.area != before.area) | (after.area_pointer != before.area_pointer)
+        moved = after.x - before.x
+        walked = np.abs(moved) <= self._walkable
+        self.looped = ~elsewhere & (np.abs(moved + MAZE_WARP_PIXELS) <= self._walkable)
+        self.left_level = level_changed & ~self.ending
+        # What a maze took back is walked again for nothing.
+        self.owed[self.looped] += MAZE_WARP_PIXELS
+        self.loops += self.looped
+        dx = np.where(walked & ~elsewhere, moved, 0)
+        repaid = np.clip(dx, 0, self.owed)
+        self.owed -= repaid
+        dx -= repaid
+        ground = np.where(walked & ~elsewhere, np.maximum(after.x - self.furthest, 0), 0)
+        milestones = self._cover(np.maximum(ground - repaid, 0))
+        reset = elsewhere | self.looped | ~walked
+        self.furthest = np.where(reset, after.x, np.maximum(self.furthest, after.x)).astype(np.int32)
+        self.best = np.where(self.looped, np.minimum(self.best, after.x), np.maximum(self.best, self.furthest))
+        self.stalled = np.where((ground > 0) | elsewhere | self.looped, 0, self.stalled + 1).astype(np.int32)
+        self.steps += 1
+        ticks = before.time - after.time
+        flag, death = self._ends_once(seen, after)
+        return Counted(
+            distance=dx,
+            score=np.maximum(after.score - before.score, 0),
+            time=np.where((ticks > 0) & (ticks <= MOST_TICKS), ticks, 0),
+            flag=flag,
+            death=death,
+            milestone=milestones,
+        )
+
+    def _cover(self, ground: Integers) -> Integers:
+        """New ground; returns the milestones that it passed."""
+        before = self.covered // self._milestone_pixels
+        self.covered += ground
+        return self.covered // self._milestone_pixels - before
+
+    def _ends_once(self, seen: Seen, after: MarioFacts) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+        """Flags and deaths take many steps to play out in a whole game, and count when they begin."""
+        flag = seen.flag & ~self.ending
+        death = seen.lost & ~self.ending
+        self.flags += flag
+        self.ending = seen.flag | seen.lost | (self.ending & (after.task != 8))
+        return flag, death
+
+    def facts(self, lane: int, end: int, after: MarioFacts, start_level: str) -> dict[str, float | str]:
+        """What is worth knowing about an episode that has ended."""
+        return {
+            "level": start_level,
+            "cleared": float(ENDS[end] in CLEARED),
+            "x": float(self.best[lane]),
+            "end_x": float(after.x[lane]),
+            "end_y": float(after.y[lane]),
+            "score": float(after.score[lane] - self.first_score[lane]),
+            "coins": float(after.coins[lane]),
+            "time_left": float(after.time[lane]),
+            "seconds": float(self.steps[lane] * self._seconds_a_step),
+            "flags": float(self.flags[lane]),
+            "loops": float(self.loops[lane]),
+            "reached": f"{after.world[lane]}-{after.stage[lane]}",
+        }
+
+    def state(self) -> StateTree:
+        """Everything that was added up."""
+        return {name: getattr(self, name).copy() for name in _ARRAYS}
+
+    def restore(self, state: StateTree) -> None:
+        """Go on adding."""
+        for name in _ARRAYS:
+            mine: NDArray[Any] = getattr(self, name)
+            setattr(self, name, np.array(np.asarray(state[name]), mine.dtype))

@@ -1,0 +1,71 @@
+"""Pictures of lanes for people. The consoles themselves draw only what the agent sees, or nothing.
+
+A step is drawn by playing it once more, from the state before it, on a console that draws every frame: the same
+buttons from the same state give the same pictures. Until somebody looks, nothing is kept and nothing is lost.
+"""
+
+import numpy as np
+
+from respawn.contracts.world import Frame
+from respawn.worlds.mario.engine import PoolConfig
+from respawn.worlds.mario.ram import Bytes, Integers
+from respawn.worlds.mario.starts import ConsolePool, Game
+
+
+class Viewer:
+    """Draws lanes on demand."""
+
+    def __init__(self, game: Game, consoles: ConsolePool, frame_skip: int, num_lanes: int) -> None:
+        self._game = game
+        self._consoles = consoles
+        self._frame_skip = frame_skip
+        self._all = np.arange(num_lanes, dtype=np.int32)
+        self._screen: ConsolePool | None = None
+        self._before: Bytes | None = None  # [B, state_bytes]
+        self._buttons = np.zeros(num_lanes, np.uint8)
+        self._fresh = np.ones(num_lanes, np.bool_)  # lanes whose episode has not made a step yet
+
+    def before_step(self, buttons: Bytes) -> None:
+        """Keep what the step begins from, if anybody looks."""
+        self._buttons = buttons
+        self._fresh[:] = False
+        if self._screen is not None:
+            self._before = self._consoles.save_states(self._all)
+
+    def restarted(self, lanes: Integers) -> None:
+        """Lanes have gone back to a start within the step."""
+        self._fresh[lanes] = True
+
+    def forget(self) -> None:
+        """Lanes are somewhere else now."""
+        self._before = None
+        self._fresh[:] = True
+
+    def picture(self, lane: int) -> Frame:
+        """The screen as it is now; at the beginning of an episode, a frame later."""
+        if self._before is None or self._fresh[lane]:
+            frames = self._play(self._consoles.save_states(self._all[lane : lane + 1]), 0, 1)
+        else:
+            frames = self.last_frames(lane)
+        picture: Frame = frames[-1]
+        return picture
+
+    def last_frames(self, lane: int) -> Bytes:
+        """[frame_skip, 240, 256, 3]; the picture as it is now if nobody looked before the last step."""
+        if self._before is None:
+            return self.picture(lane)[None]
+        return self._play(self._before[lane : lane + 1], int(self._buttons[lane]), self._frame_skip)
+
+    def last_buttons(self, lane: int) -> int:
+        """What was held."""
+        return int(self._buttons[lane])
+
+    def _play(self, state: Bytes, buttons: int, frames: int) -> Bytes:
+        if self._screen is None:
+            self._screen = self._game.pool(PoolConfig(lanes=1, skip=1, kind="rgb", stack=1))
+        self._screen.load_states(self._all[:1], state)
+        pictures = np.zeros((frames, 1, 1, 240, 256, 3), np.uint8)
+        held = np.array([buttons], np.uint8)
+        for picture in pictures:
+            self._screen.step(held, picture)
+        return pictures[:, 0, 0]

@@ -1,0 +1,255 @@
+"""The Mario world: consoles and rules make steps."""
+
+import os
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from respawn.contracts.knobs import Knobs
+from respawn.contracts.records import Episode
+from respawn.contracts.saveable import StateTree
+from respawn.contracts.world import DiscreteActions, Frame, StepResult, WorldSpec
+from respawn.errors import CheckpointError, WorldError
+from respawn.worlds.episodes import EpisodeTracker
+from respawn.worlds.mario import ram
+from respawn.worlds.mario.buttons import button_byte
+from respawn.worlds.mario.chance import STARTS, STICKS, WAITS, choose, throw
+from respawn.worlds.mario.config import MarioConfig
+from respawn.worlds.mario.engine import PoolConfig
+from respawn.worlds.mario.limits import ENDS, Limits, is_cut, look
+from respawn.worlds.mario.progress import Progress
+from respawn.worlds.mario.ram import Bytes, Integers, MarioFacts, read_facts
+from respawn.worlds.mario.rewards import knob_specs, worth_from, worth_of
+from respawn.worlds.mario.starts import ConsolePool, Game, open_game
+from respawn.worlds.mario.viewer import Viewer
+from respawn.worlds.mario.views import PixelView, TileView, View
+
+
+class MarioWorld:
+    """B consoles, one a lane. Everything a lane does follows from its seed and its actions."""
+
+    def __init__(
+        self, config: MarioConfig, num_lanes: int, *, device: torch.device | None = None, game: Game | None = None
+    ) -> None:
+        self._config = config
+        self._game = open_game(config.rom, config.region) if game is None else game
+        self._device = device or torch.device("cpu")
+        self._view: View = (TileView if config.observation == "tiles" else PixelView)(config, num_lanes, self._device)
+        self._consoles: ConsolePool = self._game.pool(self._pool_config(num_lanes))
+        self._viewer = Viewer(self._game, self._consoles, config.frame_skip, num_lanes)
+        self._buttons = np.array([button_byte(name) for name in config.action_names], np.uint8)
+        self._levels = [str(level) for level in config.start_levels]
+        self._worth = worth_of(config.rewards)
+        self._limits = Limits(config)
+        self._progress = Progress(num_lanes, config.frame_skip, config.rewards.milestone_pixels)
+        self._tracker = EpisodeTracker(num_lanes)
+        self._spec = WorldSpec(
+            name="mario",
+            observation=self._view.spec,
+            actions=DiscreteActions(len(self._buttons)),
+            num_lanes=num_lanes,
+            frames_per_step=config.frame_skip,
+            knobs=knob_specs(config.rewards),
+        )
+        self._all = np.arange(num_lanes, dtype=np.int32)
+        self._seeds = np.zeros(num_lanes, np.uint64)
+        self._episodes = np.zeros(num_lanes, np.uint64)  # how many came before in this lane
+        self._held = np.zeros(num_lanes, np.uint8)
+        self._watched = np.zeros((num_lanes, len(ram.WATCHED)), np.uint8)
+        self._valid = torch.ones(num_lanes, dtype=torch.bool, device=self._device)
+        self._finals: Tensor | None = None
+        self._start_facts = self._make_starts(num_lanes)
+        self._facts = self._start_facts.take(np.zeros(num_lanes, np.intp))
+
+    def _pool_config(self, num_lanes: int) -> PoolConfig:
+        config = self._config
+        return PoolConfig(
+            lanes=num_lanes,
+            threads=min(config.engine_threads or _cores(), num_lanes),
+            skip=config.frame_skip,
+            kind="none" if self._view.frames is None else "grey",
+            height=config.picture_size,
+            width=config.picture_size,
+            stack=1,
+            max_of_two=config.max_of_two and self._view.frames is not None,
+            watch=ram.WATCHED,
+        )
+
+    def _make_starts(self, num_lanes: int) -> MarioFacts:
+        """Fill the table that episodes begin from: for each level, the moments it may begin at."""
+        config = self._config
+        made = [
+            self._game.level_starts(level, config.most_waiting_frames, config.picture_size)
+            for level in config.start_levels
+        ]
+        states = np.concatenate([starts.states for starts in made])
+        self._consoles.set_starts(states)
+        watched = np.empty((len(states), len(ram.WATCHED)), np.uint8)
+        for first in range(0, len(states), num_lanes):
+            batch = states[first : first + num_lanes]
+            self._consoles.load_states(self._all[: len(batch)], batch)
+            self._consoles.observe(ram=self._watched)
+            watched[first : first + num_lanes] = self._watched[: len(batch)]
+        facts = read_facts(watched)
+        self._view.learn_starts(watched, facts, np.concatenate([starts.pictures for starts in made]))
+        return facts
+
+    @property
+    def spec(self) -> WorldSpec:
+        """Shapes, lanes, and a knob for each part of the reward."""
+        return self._spec
+
+    def reset(self, seeds: Sequence[int]) -> Tensor:
+        """Begin the first episode of each lane's sequence."""
+        if len(seeds) != self._spec.num_lanes:
+            raise WorldError(f"expected one seed for each of {self._spec.num_lanes} lanes, got {len(seeds)}")
+        self._seeds = np.array([int(seed) & (2**64 - 1) for seed in seeds], np.uint64)
+        self._episodes[:] = 0
+        self._tracker.begin()
+        self._viewer.forget()
+        return self._begin(self._all)
+
+    def _begin(self, lanes: Integers) -> Tensor:
+        """Put lanes at the start of their next episode."""
+        config, seeds, episodes = self._config, self._seeds[lanes], self._episodes[lanes]
+        level = choose(seeds, episodes, STARTS, len(self._levels))
+        wait = choose(seeds, episodes, WAITS, config.start_jitter + 1)
+        noops = choose(seeds, episodes + np.uint64(1 << 32), WAITS, config.noop_starts + 1)
+        starts = level * (config.most_waiting_frames + 1) + wait + noops * config.frame_skip
+        starts = starts.astype(np.int32)
+        self._consoles.load(lanes, starts)
+        facts = self._start_facts.take(starts)
+        self._facts.put(lanes, facts)
+        self._progress.begin(lanes, starts, facts)
+        self._held[lanes] = 0
+        return self._view.begin(lanes, starts)
+
+    def step(self, actions: Tensor) -> StepResult:
+        """Hold each lane's buttons for a decision's frames, and judge what came of it."""
+        held = self._press(actions.cpu().numpy())
+        self._viewer.before_step(held)
+        self._consoles.step(held, self._view.frames, self._watched)
+        before, after = self._facts, read_facts(self._watched)
+        seen = look(after)
+        counted = self._progress.advance(before, after, seen)
+        reward = self._worth.rewards(counted).astype(np.float32)
+        progress = self._progress
+        ends = self._limits.ends(seen, progress.left_level, progress.looped, progress.stalled, progress.steps)
+        self._facts = after
+        observation = self._view.look(self._watched, after)
+        ended = ends >= 0
+        truncated = ended & is_cut(ends)
+        terminated = ended & ~truncated
+        episodes: tuple[Episode, ...] = ()
+        cut = observation[:0]
+        if ended.any():
+            self._finals = observation
+            cut = observation[torch.from_numpy(truncated).to(self._device)]
+            lanes = np.flatnonzero(ended).astype(np.int32)
+            episodes = self._tracker.record_arrays(
+                reward, terminated, truncated, {lane: ENDS[ends[lane]] for lane in lanes.tolist()},
+                {lane: self._describe(lane, int(ends[lane])) for lane in lanes.tolist()},
+            )  # fmt: skip
+            self._episodes[lanes] += np.uint64(1)
+            self._viewer.restarted(lanes)
+            observation = self._begin(lanes)
+        else:
+            self._tracker.record_arrays(reward, terminated, truncated)
+        return StepResult(
+            observation=observation,
+            reward=torch.from_numpy(reward).to(self._device),
+            terminated=torch.from_numpy(terminated).to(self._device),
+            truncated=torch.from_numpy(truncated).to(self._device),
+            cut_observations=cut,
+            valid=self._valid,
+            episodes=episodes,
+        )
+
+    def _press(self, actions: NDArray[Any]) -> Bytes:
+        """What is held in this step: what was decided, or, where the dice say so, what was held before."""
+        held: Bytes = self._buttons[actions]
+        if self._config.sticky > 0.0:
+            steps = self._progress.steps.astype(np.uint64)
+            stuck = throw(self._seeds, self._episodes, steps, STICKS) < self._config.sticky
+            held = np.where(stuck, self._held, held)
+        self._held = held
+        return held
+
+    def _describe(self, lane: int, end: int) -> dict[str, float | str]:
+        level = self._levels[self._progress.start[lane] // (self._config.most_waiting_frames + 1)]
+        return self._progress.facts(lane, end, self._facts, level)
+
+    def observe(self) -> Tensor:
+        """The current observations."""
+        return self._view.observe()
+
+    def final_observations(self) -> Tensor:
+        """What was last seen in the lanes that ended in the last step."""
+        return self._view.observe() if self._finals is None else self._finals
+
+    def apply(self, knobs: Knobs) -> None:
+        """Take over what things are worth."""
+        self._worth = worth_from(knobs)
+
+    def render(self, lane: int) -> Frame:
+        """The screen of one lane as it is now."""
+        return self._viewer.picture(lane)
+
+    def last_frames(self, lane: int) -> Bytes:
+        """[frame_skip, 240, 256, 3]: every picture of a lane's last step, also of one that ended its episode."""
+        return self._viewer.last_frames(lane)
+
+    def last_buttons(self, lane: int) -> int:
+        """What was really held in a lane's last step."""
+        return self._viewer.last_buttons(lane)
+
+    def facts(self) -> MarioFacts:
+        """What the game's memory says now."""
+        return self._facts
+
+    def close(self) -> None:
+        """Nothing to give back: threads and memory go with the pool."""
+
+    def state(self) -> StateTree:
+        """Every console and everything that the rules have added up."""
+        return {
+            "consoles": self._consoles.save_states(self._all),
+            "watched": self._watched.copy(),
+            "facts": self._facts.state(),
+            "seeds": self._seeds.astype(np.int64),
+            "episodes": self._episodes.astype(np.int64),
+            "held": self._held.copy(),
+            "progress": self._progress.state(),
+            "tracker": self._tracker.state(),
+            "view": self._view.state(),
+        }
+
+    def restore(self, state: StateTree) -> None:
+        """Put everything back."""
+        consoles = np.ascontiguousarray(np.asarray(state["consoles"]))
+        if len(consoles) != self._spec.num_lanes:
+            raise CheckpointError(
+                f"expected the state of {self._spec.num_lanes} lanes, got {len(consoles)}; "
+                "resume with the number of lanes that the run began with"
+            )
+        try:
+            self._consoles.load_states(self._all, consoles)
+        except ValueError as error:
+            raise CheckpointError(f"the saved consoles are not of this engine: {error}") from error
+        self._watched[:] = np.asarray(state["watched"])
+        self._facts = MarioFacts.from_state(state["facts"])
+        self._seeds = np.asarray(state["seeds"]).astype(np.uint64)
+        self._episodes = np.asarray(state["episodes"]).astype(np.uint64)
+        self._held = np.array(np.asarray(state["held"]), np.uint8)
+        self._progress.restore(state["progress"])
+        self._tracker.restore(state["tracker"])
+        self._view.restore(state["view"])
+        self._viewer.forget()
+
+
+def _cores() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
