@@ -18,7 +18,7 @@ def episode(update, episode_return, **facts):
 
 
 def evaluation(update, clear_rate, return_mean):
-    metrics = {"evaluation/return_mean": return_mean, "evaluation/clear_rate": clear_rate, "evaluation/x_mean": 900.0}
+    metrics = {"evaluation/return_mean": return_mean, "evaluation/cleared": clear_rate, "evaluation/x": 900.0}
     return EvaluationReport(update, 1000 * update, metrics)
 
 

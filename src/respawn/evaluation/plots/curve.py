@@ -19,7 +19,7 @@ WINDOW = 100
 """Episodes of training that a point averages, as in docs/metrics.md."""
 
 _PANELS = {"cleared": "levels cleared", "return": "return", "x": "furthest x (pixels)"}
-_EVALUATED = {"cleared": "evaluation/clear_rate", "return": "evaluation/return_mean", "x": "evaluation/x_mean"}
+_EVALUATED = {"cleared": "evaluation/cleared", "return": "evaluation/return_mean", "x": "evaluation/x"}
 
 
 @dataclass
