@@ -17,7 +17,7 @@ DESCRIPTIONS: dict[str, str] = {
     "mario-vtrace": "the same by the A3C family: V-trace with a GRU core",
     "mario-levels": "one policy for many levels, from tiles",
     "mario-pixels": "from the screen with a residual network: for a GPU",
-    "mario-seed": "the first one with the rewards of the system this one replaces",
+    "mario-seed": "tiles, with the rewards of the system this one replaces",
     "cartpole-ppo": "balance a pole with PPO: under a minute on a laptop",
     "cartpole-vtrace": "the same with V-trace: one small update after the other",
     "memory-gru": "see a cue, wait, name it: PPO with a GRU core",

@@ -97,6 +97,8 @@ PLANES[[Cell.SOLID, Cell.BREAKABLE, Cell.QUESTION], 0] = 1.0
 PLANES[[Cell.BREAKABLE, Cell.QUESTION, Cell.COIN, Cell.ITEM], 1] = (0.5, 1.0, -0.5, -1.0)
 PLANES[[Cell.ENEMY, Cell.HAZARD], 2] = (1.0, -1.0)
 PLANES[[Cell.PLATFORM, Cell.GOAL, Cell.VINE], 3] = (1.0, -1.0, -0.5)
+_PACKED_PLANES = PLANES.view(np.complex128)[:, 0]
+"""The same four numbers as one of 16 bytes, which is looked up at once."""
 
 SCALARS = (
     "x_in_cell", "y_in_cell", "x_on_screen", "height", "x_in_area", "x_speed", "y_speed", "facing", "on_ground",
@@ -105,6 +107,7 @@ SCALARS = (
     *(f"enemy_{number}_{what}" for number in range(NEAREST) for what in ("there", "dx", "dy", "x_speed", "hazard")),
 )  # fmt: skip
 """The numbers that follow the grid, in their order."""
+_OWN_SCALARS = len(SCALARS) - NEAREST * 5
 
 
 class TileReader:
@@ -115,6 +118,7 @@ class TileReader:
         self.columns = config.columns_behind + 1 + config.columns_ahead
         self._above, self._behind = config.rows_above, config.columns_behind
         self._places = _block_places(config.rows_above, config.rows_below, config.columns_behind, config.columns_ahead)
+        self._offsets = np.zeros((0, 1), np.int64)
         self.size = self.rows * self.columns * NUM_PLANES + len(SCALARS)
 
     def read(self, watched: Bytes, facts: MarioFacts) -> Floats:
@@ -123,9 +127,10 @@ class TileReader:
         observation = np.empty((lanes, self.size), np.float32)
         creatures = _Creatures(watched, facts)
         grid = self._cells(watched, facts, creatures)
-        cells = self.rows * self.columns
-        observation[:, : cells * NUM_PLANES] = PLANES[grid.reshape(lanes, cells)].reshape(lanes, -1)
-        observation[:, cells * NUM_PLANES :] = _scalars(watched, facts, creatures)
+        in_planes = self.rows * self.columns * NUM_PLANES
+        observation[:, :in_planes] = _PACKED_PLANES.take(grid).view(np.float32)
+        _write_scalars(watched, facts, observation[:, in_planes : in_planes + _OWN_SCALARS])
+        _write_nearest(creatures, observation[:, in_planes + _OWN_SCALARS :])
         return observation
 
     def cells(self, watched: Bytes, facts: MarioFacts) -> Cells:
@@ -134,13 +139,20 @@ class TileReader:
         grid[:, self._above, self._behind] = Cell.MARIO
         return grid
 
+    def _row_offsets(self, lanes: int) -> NDArray[np.int64]:
+        if len(self._offsets) != lanes:
+            self._offsets = np.arange(lanes)[:, None] * (ram.BLOCK_BYTES + 1)
+        return self._offsets
+
     def _cells(self, watched: Bytes, facts: MarioFacts, creatures: "_Creatures") -> Cells:
         row, column = mario_cell(facts)
         blocks = np.empty((len(watched), ram.BLOCK_BYTES + 1), np.uint8)
         blocks[:, :-1] = watched[:, columns(ram.BLOCKS, ram.BLOCK_BYTES)]
         blocks[:, -1] = 0
         which = (np.clip(row, _HIGHEST_ROW, _LOWEST_ROW) - _HIGHEST_ROW) * LEVEL_COLUMNS + column % LEVEL_COLUMNS
-        grid = BLOCK_MEANING[np.take_along_axis(blocks, self._places[which], axis=1)]
+        places = self._places.take(which, axis=0)
+        places += self._row_offsets(len(watched))
+        grid = BLOCK_MEANING.take(blocks.take(places))
         lanes, r, c, meaning = creatures.cells()
         r = r - row[lanes] + self._above
         c = c - column[lanes] + self._behind
@@ -242,19 +254,19 @@ def _hammers(watched: Bytes) -> _CellList:
     return lanes, (y + CELL // 2 - TOP) // CELL, (x + CELL // 2) // CELL, np.full(len(lanes), Cell.HAZARD, np.uint8)
 
 
-def _scalars(watched: Bytes, facts: MarioFacts, creatures: _Creatures) -> Floats:
-    """[B, len(SCALARS)], each brought to about -1 to 1."""
+def _write_scalars(watched: Bytes, facts: MarioFacts, out: Floats) -> None:
+    """[B, numbers], each brought to about -1 to 1."""
     held = byte(watched, ram.HELD_A_B)
     screen = byte(watched, ram.SCREEN_PAGE).astype(np.int32) * 256 + byte(watched, ram.SCREEN_LOW)
     kind = byte(watched, ram.AREA_KIND)
-    numbers = [
+    numbers = (
         (facts.x + CELL // 2) % CELL / CELL,
         facts.y % CELL / CELL,
-        np.clip(facts.x - screen, 0, 256) / 128 - 1,
-        np.clip(facts.y, -64, 288) / 128 - 1,
+        np.minimum(facts.x - screen, 256) / 128 - 1,
+        np.minimum(facts.y, 288) / 128 - 1,
         facts.x / 4096,
         facts.x_speed / 40,
-        np.clip(facts.y_speed, -8, 8) / 5,
+        facts.y_speed / 5,
         byte(watched, ram.FACING) == 1,
         facts.float_state == ram.ON_GROUND,
         facts.float_state == ram.JUMPING,
@@ -269,27 +281,25 @@ def _scalars(watched: Bytes, facts: MarioFacts, creatures: _Creatures) -> Floats
         byte(watched, ram.SWIMMING) != 0,
         facts.time / 400,
         *(kind == number for number in range(4)),
-    ]
-    own = np.stack(numbers, axis=1).astype(np.float32)
-    return np.concatenate([own, _nearest(creatures)], axis=1)
+    )
+    for column, values in enumerate(numbers):
+        out[:, column] = values
 
 
-def _nearest(creatures: _Creatures) -> Floats:
+def _write_nearest(creatures: _Creatures, out: Floats) -> None:
     """[B, NEAREST * 5]: the enemies and hazards that are closest to Mario from left to right."""
     dangerous = (creatures.meaning == Cell.ENEMY) | (creatures.meaning == Cell.HAZARD)
     far = np.where(dangerous, np.abs(creatures.dx), 1 << 20)
-    order = np.argsort(far, axis=1, kind="stable")[:, :NEAREST]
-    lanes = np.arange(len(order))[:, None]
-    there = dangerous[lanes, order] & (far[lanes, order] < 256)
-    numbers = np.stack(
-        [
-            np.ones_like(order, np.float32),
-            creatures.dx[lanes, order] / 64,
-            creatures.dy[lanes, order] / 64,
-            signed(creatures.x_speed[lanes, order]) / 16,
-            creatures.meaning[lanes, order] == Cell.HAZARD,
-        ],
-        axis=2,
+    slots = far.shape[1]
+    order = far.argsort(axis=1, kind="stable")[:, :NEAREST]
+    places = order + np.arange(0, far.size, slots)[:, None]
+    there = far.take(places) < 256
+    facts = (
+        1.0,
+        creatures.dx.take(places) / 64,
+        creatures.dy.take(places) / 64,
+        signed(creatures.x_speed.take(places)) / 16,
+        creatures.meaning.take(places) == Cell.HAZARD,
     )
-    flat: Floats = (numbers * there[:, :, None]).reshape(len(order), -1).astype(np.float32)
-    return flat
+    for column, values in enumerate(facts):
+        out[:, column :: len(facts)] = values * there
