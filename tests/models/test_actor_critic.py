@@ -257,3 +257,19 @@ def test_acting_takes_few_operations():
     with CountOperations() as operations:
         model.act(torch.zeros(8, 3), {}, make_generator(1))
     assert operations.count <= 30
+
+
+@every_core
+def test_inspecting_says_by_which_distribution_it_was_decided(config: ModelConfig):
+    model = make_model(config)
+    replay = random_replay(3, chance_of_start=0.0)
+    memory = model.initial_memory(4)
+    for row in replay.observations:
+        greedy, parameters = model.inspect(row, memory, None)
+        assert torch.equal(greedy.actions, model.distribution.mode(parameters))
+        assert torch.equal(greedy.log_probs, model.distribution.log_prob(parameters, greedy.actions))
+        drawn, same = model.inspect(row, memory, make_generator(5))
+        acted = model.act(row, memory, make_generator(5))
+        assert torch.equal(parameters, same) and not parameters.requires_grad
+        assert torch.equal(drawn.actions, acted.actions) and torch.equal(drawn.values, acted.values)
+        memory = greedy.memory

@@ -56,7 +56,6 @@ class ActorCritic(nn.Module):
             return memory
         return _joined(memory, self.value_trunk.core.initial_memory(num_lanes, device))
 
-    @torch.no_grad()
     def act(self, observation: Tensor, memory: Memory, generator: Generator | None) -> Decision:
         """One action a lane, drawn with `generator`; without one, the likeliest.
 
@@ -65,6 +64,11 @@ class ActorCritic(nn.Module):
           memory: [B, ...], zeros in lanes that begin an episode.
           generator: on the model's device.
         """
+        return self.inspect(observation, memory, generator)[0]
+
+    @torch.no_grad()
+    def inspect(self, observation: Tensor, memory: Memory, generator: Generator | None) -> tuple[Decision, Tensor]:
+        """What `act` decides, and the parameters [B, P] of the distribution over actions that it decided by."""
         with self._precision(observation):
             if self.value_trunk is None:
                 features, memory = self.trunk.step(observation, memory)
@@ -79,12 +83,13 @@ class ActorCritic(nn.Module):
             actions = self.distribution.mode(parameters)
         else:
             actions = self.distribution.sample(parameters, generator)
-        return Decision(
+        decision = Decision(
             actions=actions,
             log_probs=self.distribution.log_prob(parameters, actions),
             values=self.value_head(value_features.float()),
             memory=memory,
         )
+        return decision, parameters
 
     def unroll(
         self, observations: Tensor, memory: Memory, starts: Tensor, cuts: Tensor, cut_observations: Tensor

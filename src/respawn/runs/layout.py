@@ -84,6 +84,11 @@ class RunFolder:
         return self.path / "workers"
 
     @property
+    def videos(self) -> Path:
+        """Films and figures of the run's policy, and its games as controller movies."""
+        return self.path / "videos"
+
+    @property
     def failure(self) -> Path:
         """The traceback of what last made the run fail."""
         return self.path / "failure.txt"
