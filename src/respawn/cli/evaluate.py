@@ -5,33 +5,56 @@ import sys
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
+
+import tyro
 
 from respawn.cli.arguments import RunName, RunsDirectory, check_at_least, parse
 from respawn.cli.tables import print_facts
+from respawn.contracts.settings import option_name
+from respawn.errors import ConfigError
 from respawn.evaluation.config import EvaluationConfig
-from respawn.runs.layout import find
+from respawn.runs.layout import RunFolder, find
+from respawn.worlds.mario.config import MarioConfig
 
 if TYPE_CHECKING:
     from respawn.training.judge import Judgement
 
+LANES = 50
+
 
 @dataclass(frozen=True)
 class EvaluateArguments:
-    """Play episodes with a run's policy, each from a seed of its own, and sum them up."""
+    """Play episodes with a run's policy, each from a seed of its own, and sum them up.
+
+    A Mario run is judged level by level: how often each is cleared, greedily and with actions drawn as in training, and
+    beside it two policies that know nothing.
+    """
 
     run: RunName
     """name of the run, or path of its folder"""
     episodes: int = 100
-    """how many episodes to play"""
+    """how many episodes to play; Mario: in each level"""
     seed_base: int = 3_000_000
-    """episode i is played from seed-base + i"""
+    """episode i is played from seed-base + i; Mario: each level's seeds begin 10,000 after those of the level before"""
     checkpoint: str = "newest"
     """newest, best, or a checkpoint's name such as u00000100"""
     sampled: bool = False
-    """draw actions as in training instead of taking the likeliest"""
-    lanes: int = 50
-    """episodes played at a time; makes no difference to greedy ones"""
+    """draw actions as in training instead of taking the likeliest; a Mario run is judged both ways without it"""
+    levels: Annotated[str | None, tyro.conf.arg(metavar="LEVELS")] = None
+    """Mario: 1-1, several as 1-1,1-2, or all; none: those that the run learned in"""
+    sticky: float | None = None
+    """Mario: chance that a decision is not heard and the one before it goes on; none: as the run has it"""
+    start_jitter: int | None = None
+    """Mario: an episode begins after 0 to this many frames of standing still; none: as the run has it"""
+    only_greedy: bool = False
+    """Mario: play the likeliest actions and nothing beside them"""
+    no_null_policies: bool = False
+    """Mario: leave out the policies that know nothing, always right and random"""
+    rom: Annotated[Path | None, tyro.conf.arg(metavar="FILE")] = None
+    """Mario: the game; none: as the run has it"""
+    lanes: int | None = None
+    """episodes played at a time; makes no difference to greedy ones; none: 50, Mario 100"""
     limit_steps: int = 10_000
     """cut episodes longer than this, and count them as unfinished"""
     device: str = "cpu"
@@ -50,11 +73,15 @@ def main(words: list[str]) -> int:
     # Imported only now: what is above needs no torch, which takes seconds to load.
     from respawn.cli.saved_config import check_saved_config
     from respawn.training.judge import judge
+    from respawn.training.launch import load_config
 
     check_saved_config(folder)
+    if isinstance(load_config(folder).world, MarioConfig):
+        return _evaluate_levels(folder, arguments)
+    _refuse_what_is_marios(folder, arguments)
     evaluation = EvaluationConfig(
         episodes=arguments.episodes,
-        num_lanes=arguments.lanes,
+        num_lanes=arguments.lanes or LANES,
         seed_base=arguments.seed_base,
         greedy=not arguments.sampled,
         limit_steps=arguments.limit_steps,
@@ -70,6 +97,30 @@ def main(words: list[str]) -> int:
     else:
         _show(summary)
     return 0
+
+
+def _evaluate_levels(folder: RunFolder, arguments: EvaluateArguments) -> int:
+    from respawn.cli.evaluate_levels import evaluate_levels
+    from respawn.cli.levels_table import show_levels
+
+    if arguments.sampled:
+        raise ConfigError("a Mario run is judged greedily and by drawn actions at once; leave --sampled out")
+    found = evaluate_levels(folder, arguments)
+    if arguments.json:
+        print(json.dumps(found, indent=2))
+    else:
+        show_levels(found)
+    return 0
+
+
+def _refuse_what_is_marios(folder: RunFolder, arguments: EvaluateArguments) -> None:
+    for name in ("levels", "sticky", "start_jitter", "only_greedy", "no_null_policies", "rom"):
+        given = getattr(arguments, name)
+        if given is not None and given is not False:
+            raise ConfigError(
+                f"{option_name('--', name)} is for runs in the Mario world, and {folder.name} is in another one; "
+                "leave it out"
+            )
 
 
 def _summary(judgement: "Judgement") -> dict[str, Any]:

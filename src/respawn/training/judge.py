@@ -8,7 +8,7 @@ import torch
 from respawn.checkpoints.store import WEIGHTS, Found, check_identity, find_best, find_newest, read_part, saved
 from respawn.contracts.learner import Weights
 from respawn.contracts.records import Episode
-from respawn.contracts.world import World
+from respawn.contracts.world import WorldSpec
 from respawn.errors import CheckpointError
 from respawn.evaluation.config import EvaluationConfig
 from respawn.evaluation.evaluator import Evaluator, summarise
@@ -53,7 +53,7 @@ def judge(
         config, min(evaluation.num_lanes, evaluation.episodes), folder, lambda event: None, device
     )
     try:
-        weights = _weights(config, found, world, device)
+        weights = load_weights(config, found, world.spec, device)
         evaluator = Evaluator(lambda num_lanes: world, fresh_model(config, world.spec, device), evaluation, device)
         episodes = evaluator.play(weights)
     finally:
@@ -85,9 +85,9 @@ def find_checkpoint(folder: RunFolder, config: RunConfig, which: str) -> Found:
     return found
 
 
-def _weights(config: RunConfig, found: Found, world: World, device: torch.device) -> Weights:
+def load_weights(config: RunConfig, found: Found, spec: WorldSpec, device: torch.device) -> Weights:
     """The checkpoint's weights, known to be this run's."""
-    check_identity(found, identity_of(config, world.spec))
-    part = ModelWeights(fresh_model(config, world.spec, device))
+    check_identity(found, identity_of(config, spec))
+    part = ModelWeights(fresh_model(config, spec, device))
     part.restore(read_part(found.path, found.manifest, WEIGHTS))
     return Weights(version=found.manifest.updates, tensors=part.state())

@@ -1,0 +1,177 @@
+"""Judging a run's saved policy level by level; for runs in the Mario world."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from respawn.checkpoints.store import Found
+from respawn.contracts.policy import Policy
+from respawn.contracts.records import Episode
+from respawn.contracts.settings import check_at_least, check_between
+from respawn.errors import ConfigError
+from respawn.evaluation.levels import (
+    GREEDY,
+    SAMPLED,
+    SEEDS_A_LEVEL,
+    LevelScore,
+    level_seeds,
+    null_policies,
+    play_level,
+    score_level,
+)
+from respawn.models.actor_critic import ActorCritic
+from respawn.runs.layout import RunFolder
+from respawn.training.assemble import fresh_model, make_judging_world
+from respawn.training.config import RunConfig
+from respawn.training.device import prepare_torch, resolve_device
+from respawn.training.judge import find_checkpoint, load_weights
+from respawn.training.launch import load_config
+from respawn.worlds.mario.config import MarioConfig
+from respawn.worlds.mario.levels import find_levels
+
+
+@dataclass(frozen=True)
+class LevelTrials:
+    """What to play in each level."""
+
+    levels: tuple[str, ...] = ()
+    """names, or 'all'; empty: those that the run learned in"""
+    episodes: int = 100
+    seed_base: int = 3_000_000
+    """level by level, SEEDS_A_LEVEL apart; see `level_seeds`"""
+    sticky: float | None = None
+    """None: as the run has it"""
+    start_jitter: int | None = None
+    """None: as the run has it"""
+    sampled: bool = True
+    """also draw actions as in training"""
+    nulls: bool = True
+    """also play policies that know nothing"""
+    lanes: int = 100
+    limit_steps: int = 10_000
+    rom: Path | None = None
+    """None: as the run has it"""
+
+    def __post_init__(self) -> None:
+        """Refuse what cannot be played."""
+        check_between("--", self, {"episodes": (1, SEEDS_A_LEVEL), "sticky": (0.0, 0.99), "start_jitter": (0, 240)})
+        check_at_least("--", self, {"seed_base": 0, "lanes": 1, "limit_steps": 1})
+
+
+@dataclass(frozen=True)
+class LevelJudgement:
+    """What was reached in one level: first by the policy's likeliest actions, then by whoever else was asked for."""
+
+    seeds: range
+    scores: Mapping[str, LevelScore]
+    """by the names in evaluation/levels.py: greedy, sampled, always_right, random"""
+    episodes: Mapping[str, tuple[Episode, ...]]
+
+
+@dataclass(frozen=True)
+class LevelsJudgement:
+    """What a policy reached in some levels, and which policy it was."""
+
+    checkpoint: str
+    updates: int
+    decisions: int
+    weights_sha256: str
+    passed_over: tuple[str, ...]
+    """newer checkpoints that are damaged, and how"""
+    world: MarioConfig
+    """where it was judged, all levels together"""
+    levels: Mapping[str, LevelJudgement]
+
+
+def judge_levels(
+    folder: RunFolder,
+    trials: LevelTrials,
+    *,
+    which: str = "newest",
+    device_name: str = "cpu",
+    tell: Callable[[str, float], None] = lambda doing, part: None,
+) -> LevelsJudgement:
+    """Play the episodes that `trials` asks for with a run's policy.
+
+    Args:
+      folder: the run.
+      trials: how many episodes in which levels.
+      which: 'newest', 'best', or the name of a checkpoint.
+      device_name: where to compute.
+      tell: is told what is being done, and which part of all is done.
+    """
+    config = load_config(folder)
+    world_config = _judged_world(folder, config, trials)
+    levels = [str(level) for level in world_config.start_levels]
+    _check_seeds(config, trials, levels)
+    device = resolve_device(device_name, wants_gpu=False)
+    prepare_torch(device, config.threads)
+    found = find_checkpoint(folder, config, which)
+    model: ActorCritic | None = None
+    judged: dict[str, LevelJudgement] = {}
+    for number, level in enumerate(levels):
+        tell(f"level {level}", number / len(levels))
+        here = replace(config, world=replace(world_config, levels=(level,)))
+        world = make_judging_world(here, min(trials.lanes, trials.episodes), folder, lambda event: None, device)
+        try:
+            if model is None:
+                model = fresh_model(config, world.spec, device).eval()
+                model.load_state_dict(dict(load_weights(config, found, world.spec, device).tensors))
+            seeds = level_seeds(level, trials.seed_base, trials.episodes)
+            policies = _policies(model, world_config, trials)
+            played = play_level(world, policies, seeds, limit_steps=trials.limit_steps, device=device)
+        finally:
+            world.close()
+        scores = {name: score_level(episodes) for name, episodes in played.items()}
+        judged[level] = LevelJudgement(seeds, scores, {name: tuple(episodes) for name, episodes in played.items()})
+    return _judgement(found, world_config, judged)
+
+
+def _judged_world(folder: RunFolder, config: RunConfig, trials: LevelTrials) -> MarioConfig:
+    world = config.world
+    if not isinstance(world, MarioConfig):
+        raise ConfigError(f"only Mario has levels to be judged in, and run {folder.name} is of another world")
+    return replace(
+        world,
+        levels=tuple(str(level) for level in find_levels(trials.levels or world.levels)),
+        sticky=world.sticky if trials.sticky is None else trials.sticky,
+        start_jitter=world.start_jitter if trials.start_jitter is None else trials.start_jitter,
+        rom=world.rom if trials.rom is None else str(trials.rom),
+        engine_threads=0,  # changes no result
+    )
+
+
+def _check_seeds(config: RunConfig, trials: LevelTrials, levels: list[str]) -> None:
+    """Refuse seeds by which the run was judged while it learned: its best checkpoint was chosen by them."""
+    watched = config.evaluation
+    if watched.every_updates == 0:
+        return
+    last = watched.seed_base + watched.episodes - 1
+    for level in levels:
+        seeds = level_seeds(level, trials.seed_base, trials.episodes)
+        if seeds[0] <= last and watched.seed_base <= seeds[-1]:
+            raise ConfigError(
+                f"fresh seeds are wanted, and of {seeds[0]} to {seeds[-1]}, for level {level}, some are among those "
+                f"that the run was judged by while it learned ({watched.seed_base} to {last}); name another --seed-base"
+            )
+
+
+def _policies(model: ActorCritic, world: MarioConfig, trials: LevelTrials) -> dict[str, Policy]:
+    return {
+        GREEDY: model,
+        **({SAMPLED: model} if trials.sampled else {}),
+        **(null_policies(world.action_names) if trials.nulls else {}),
+    }
+
+
+def _judgement(found: Found, world: MarioConfig, levels: Mapping[str, LevelJudgement]) -> LevelsJudgement:
+    manifest = found.manifest
+    return LevelsJudgement(
+        checkpoint=found.path.name,
+        updates=manifest.updates,
+        decisions=manifest.decisions,
+        weights_sha256=manifest.weights_sha256,
+        passed_over=found.passed_over,
+        world=world,
+        levels=levels,
+    )

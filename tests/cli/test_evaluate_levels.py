@@ -1,0 +1,114 @@
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from respawn.cli.main import main
+
+OPTIONS = ["--collection.horizon-steps", "16", "--collection.num-lanes", "4", "--learner.epochs", "1"]
+SCORE = {
+    *("clear_rate", "interval", "cleared", "episodes", "courses", "x_mean", "x_interval", "x_std", "seconds_mean"),
+    *("time_left_mean", "cleared_seconds_mean", "cleared_time_left_mean", "score_mean", "return_mean", "length_mean"),
+    "ends",
+}
+
+
+@pytest.fixture(scope="module")
+def jumper(tmp_path_factory):
+    """A Mario run of one update: it knows nothing, but it can be judged."""
+    runs = tmp_path_factory.mktemp("mario") / "runs"
+    words = ["train", "mario", "--updates", "1", "--name", "jumper", "--runs", str(runs), "--device", "cpu", *OPTIONS]
+    watched = ["--evaluation.every-updates", "1", "--evaluation.episodes", "2", "--evaluation.num-lanes", "2"]
+    assert main([*words, *watched, "--observers.no-tensorboard", "--observers.no-console"]) == 0
+    return runs
+
+
+@pytest.fixture
+def mario(runs, jumper):
+    """The runs that commands look at, with the Mario run among them."""
+    shutil.copytree(jumper / "jumper", Path("runs/jumper"))
+
+
+@pytest.fixture
+def judged(respawn, mario):
+    def judge(*words: str) -> dict:
+        answer = respawn("evaluate", "jumper", "--json", *words)
+        assert answer.exit_code == 0, answer.err
+        return json.loads(answer.out)
+
+    return judge
+
+
+def test_a_level_is_judged_four_ways_on_its_own_seeds(judged):
+    found = judged("--episodes", "3", "--start-jitter", "9")
+    assert list(found["levels"]) == ["1-1"]  # what the run learned in
+    level = found["levels"]["1-1"]
+    assert set(level) == SCORE | {"seeds", "sampled", "null_policies"}
+    assert set(level["sampled"]) == set(level["null_policies"]["random"]) == SCORE
+    assert set(level["null_policies"]) == {"always_right", "random"}
+    assert level["episodes"] == 3 and level["seeds"] == [3_000_000, 3_000_002]
+    assert level["clear_rate"] == level["cleared"] / 3 and level["interval"][0] <= level["clear_rate"]
+    # Whoever runs right without looking runs into the first enemy.
+    right = level["null_policies"]["always_right"]
+    assert right["ends"] == {"death": 3} and 250 < right["x_mean"] < 400 and right["cleared"] == 0
+    assert (found["start_jitter"], found["sticky"], found["seed_base"]) == (9, 0.0, 3_000_000)
+    assert found["run"] == "jumper" and found["weights_sha256"] and found["machine"]["cpu"]
+
+
+def test_what_else_is_judged_changes_no_level(judged):
+    words = ["--episodes", "2", "--seed-base", "500", "--sticky", "0.25"]
+    both = judged("--levels", "1-1,1-2", *words)
+    assert both["levels"]["1-2"]["seeds"] == [10_500, 10_501] and both["sticky"] == 0.25
+    alone = judged("--levels", "1-2", *words)
+    assert alone["levels"] == {"1-2": both["levels"]["1-2"]}
+    greedy = judged("--levels", "1-2", "--only-greedy", *words)["levels"]["1-2"]
+    assert greedy == {name: both["levels"]["1-2"][name] for name in SCORE | {"seeds"}}
+    without = judged("--levels", "1-2", "--no-null-policies", *words)["levels"]["1-2"]
+    assert set(without) == SCORE | {"seeds", "sampled"}
+
+
+def test_sticky_actions_change_what_happens(judged):
+    steady, sticky = (judged("--episodes", "20", "--only-greedy", "--sticky", s)["levels"]["1-1"] for s in ("0", "0.9"))
+    assert steady["courses"] < 20 and steady["ends"] != {} and steady["return_mean"] != sticky["return_mean"]
+
+
+def test_a_table_fits_eighty_columns(respawn, mario, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    answer = respawn("evaluate", "jumper", "--levels", "1-1, 8-4", "--episodes", "2")
+    assert answer.exit_code == 0 and answer.err == ""
+    lines = [line.rstrip() for line in answer.out.splitlines()]
+    assert lines[0] == "jumper: 2 episodes a level" and max(map(len, lines)) <= 80
+    assert lines[1].split()[:6] == ["level", "cleared", "95", "%", "sampled", "right"]
+    rows = {line.split()[0]: line.split()[1] for line in lines[3:] if line[:1].isdigit() and "/" in line}
+    assert set(rows) == {"1-1", "8-4"} and all(cleared.endswith("/2") for cleared in rows.values())
+    assert any(line.endswith("of 2 levels cleared in 80 % of the episodes or more") for line in lines)
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["jumper", "--levels", "9-1"], "a level is called 1-1 to 8-4, world and stage, and '9-1' is none"),
+        (["jumper", "--levels", "1-1,1-1"], "levels must be named once each"),
+        (["jumper", "--levels", ","], "--levels wants names such as 1-1,1-2 or all, and ',' came"),
+        (["jumper", "--episodes", "10001"], "--episodes must be from 1 to 10,000, not 10001"),
+        (["jumper", "--sticky", "1"], "--sticky must be from 0.0 to 0.99, not 1.0"),
+        (["jumper", "--start-jitter", "-1"], "--start-jitter must be from 0 to 240, not -1"),
+        (["jumper", "--sampled"], "a Mario run is judged greedily and by drawn actions at once"),
+        (["jumper", "--rom", "nothing.nes"], "the ROM nothing.nes is not there"),
+        (
+            ["jumper", "--seed-base", "1000001"],
+            "fresh seeds are wanted, and of 1000001 to 1000100, for level 1-1, some",
+        ),
+        (["jumper", "--seed-base", "999900", "--episodes", "101"], "fresh seeds are wanted"),
+        (["pole", "--levels", "1-1"], "--levels is for runs in the Mario world, and pole is in another one"),
+        (["pole", "--sticky", "0"], "--sticky is for runs in the Mario world"),
+        (["pole", "--start-jitter", "0"], "--start-jitter is for runs in the Mario world"),
+        (["pole", "--only-greedy"], "--only-greedy is for runs in the Mario world"),
+        (["pole", "--no-null-policies"], "--no-null-policies is for runs in the Mario world"),
+        (["pole", "--rom", "a.nes"], "--rom is for runs in the Mario world"),
+    ],
+)
+def test_bad_input_is_one_sentence(respawn, mario, words, sentence):
+    answer = respawn("evaluate", *words)
+    assert answer.exit_code == 2 and answer.sentence.startswith(sentence)
