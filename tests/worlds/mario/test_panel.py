@@ -100,12 +100,24 @@ def test_the_curve_goes_the_way_of_the_values_and_begins_anew_with_an_episode():
 def test_the_end_is_written_over_the_game_in_its_colour():
     def game(end):
         panel = Panel(RIGHT_SET)
-        panel.tell(replace(MOMENT, end=end))
+        panel.tell(MOMENT)
+        if end:
+            panel.close(end)
         return panel.frame(np.zeros_like(PICTURE))[:, :512].astype(int)
 
     flag, pit = game("flag"), game("pit")
     assert (flag[..., 1] - flag[..., 0]).max() > 100 and (pit[..., 0] - pit[..., 1]).max() > 100
     assert not game(None).any()
+
+
+def test_the_next_step_takes_the_end_away():
+    panel = Panel(RIGHT_SET)
+    panel.tell(MOMENT)
+    before = panel.frame(PICTURE)
+    panel.close("pit")
+    assert (panel.frame(PICTURE) != before).any()
+    panel.tell(MOMENT)
+    assert (panel.frame(PICTURE)[:, :512] == before[:, :512]).all()
 
 
 @pytest.mark.parametrize("name", ACTION_SETS)

@@ -2,6 +2,7 @@
 
 import functools
 import io
+import os
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -45,6 +46,35 @@ class Movie:
 def read_movie(path: Path) -> Movie:
     """The movie in a file; raises MovieError if it is none, or needs what the console does not have."""
     return parse_movie(read_whole(path, _MOST_BYTES, "the movie", MovieError), str(path))
+
+
+def write_movie(path: Path, movie: Movie, comment: str = "") -> None:
+    """Write a movie of one or two gamepads as text, whole or not at all; `read_movie` reads the same again.
+
+    Args:
+      path: where to; an older movie there is replaced.
+      movie: its header's keys are written as they are.
+      comment: one line about it, with who made it as its first word.
+    """
+    lines = [f"{key} {value}" for key, value in movie.header.items()]
+    if comment:
+        lines.append(f"comment {' '.join(comment.split())}")
+    pads = _pads(movie.header)
+    for command, *buttons in zip(movie.commands, movie.buttons, movie.buttons2, strict=True):
+        first, second = (_written(held) if pad else "" for held, pad in zip(buttons, pads, strict=True))
+        lines.append(f"|{command}|{first}|{second}||")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    aside = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        aside.write_text("\n".join(lines) + "\n", encoding="utf-8")
+        aside.replace(path)
+    finally:
+        aside.unlink(missing_ok=True)
+
+
+@functools.lru_cache(maxsize=256)
+def _written(held: int) -> str:
+    return "".join(letter if held & 0x80 >> place else "." for place, letter in enumerate(_BUTTONS))
 
 
 def parse_movie(data: bytes, name: str) -> Movie:

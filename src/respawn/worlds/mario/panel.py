@@ -45,8 +45,6 @@ class Moment:
     step: int
     time: int | None = None
     """that the game's clock still shows"""
-    end: str | None = None
-    """why the episode ended, where it did in this step"""
 
 
 class Panel:
@@ -64,7 +62,7 @@ class Panel:
         if moment.step == 0:
             self._values.clear()
         self._values.append(moment.value)
-        self._end = moment.end
+        self._end = None
         self._side = Image.new("RGB", (WIDTH, HEIGHT), _BACKGROUND)
         draw = ImageDraw.Draw(self._side)
         self._draw_facts(draw, moment)
@@ -72,6 +70,10 @@ class Panel:
         self._draw_action(draw, moment)
         self._draw_bars(draw, moment)
         self._draw_curve(draw)
+
+    def close(self, end: str) -> None:
+        """Say from now on why the episode ended."""
+        self._end = end
 
     def frame(self, picture: Frame) -> Frame:
         """A picture of the game, larger, with the panel of the last step told."""

@@ -1,5 +1,6 @@
 """Where episodes begin: every level at the moment Mario obeys, as states of the console."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -94,11 +95,16 @@ def open_game(rom: str, region: Region) -> CartridgeGame:
     return CartridgeGame(open_cartridge(found))
 
 
-def begin_level(cartridge: Cartridge, level: Level) -> Console:
+def begin_level(cartridge: Cartridge, level: Level, on_frame: Callable[[int], None] = lambda buttons: None) -> Console:
     """A console in which Mario obeys for the first time in a level.
 
     The title screen is told which level comes next, and Start is pressed; all else the game does itself, so timers,
     enemies and the second quest's rules are as they would be for someone who had played this far.
+
+    Args:
+      cartridge: the game.
+      level: which.
+      on_frame: is told what was pressed in each frame since power-on.
     """
     console = Console(cartridge)
     area_is_loading = False
@@ -106,14 +112,18 @@ def begin_level(cartridge: Cartridge, level: Level) -> Console:
         if console.read(ram.MODE) == ram.MODE_TITLE:
             if frame < _TITLE_FRAMES:
                 console.frame()
+                on_frame(0)
                 continue
             console.poke(ram.LEVEL_WORLD, level.world - 1)
             console.poke(ram.LEVEL_STAGE, level.stage - 1)
             console.poke(ram.AREA, level.area)
             # Tapped, not held: the game listens for the moment Start goes down.
-            console.frame(BUTTONS["START"] if frame % 8 < 4 else 0)
+            pressed = BUTTONS["START"] if frame % 8 < 4 else 0
+            console.frame(pressed)
+            on_frame(pressed)
             continue
         console.frame(draw=True)
+        on_frame(0)
         area_is_loading |= console.read(ram.MODE_TASK) == 0
         plays = console.read(ram.MODE_TASK) == _TASK_PLAYING and console.read(ram.MODE) == ram.MODE_PLAYING
         if area_is_loading and plays and console.read(ram.TASK) == ram.TASK_CONTROLLED:

@@ -44,7 +44,7 @@ class Viewer:
     def picture(self, lane: int) -> Frame:
         """The screen as it is now; at the beginning of an episode, a frame later."""
         if self._before is None or self._fresh[lane]:
-            frames = self._play(self._consoles.save_states(self._all[lane : lane + 1]), 0, 1)
+            frames = self._play(self._consoles.save_states(self._all[lane : lane + 1]), np.zeros(1, np.uint8))
         else:
             frames = self.last_frames(lane)
         picture: Frame = frames[-1]
@@ -54,18 +54,30 @@ class Viewer:
         """[frame_skip, 240, 256, 3]; the picture as it is now if nobody looked before the last step."""
         if self._before is None:
             return self.picture(lane)[None]
-        return self._play(self._before[lane : lane + 1], int(self._buttons[lane]), self._frame_skip)
+        return self._play(self._before[lane : lane + 1], self._held(lane))
+
+    def aftermath(self, lane: int, frames: int) -> Bytes:
+        """[frames, 240, 256, 3]: how the game would have gone on after a lane's last step, with nothing pressed."""
+        released = np.zeros(frames, np.uint8)
+        if self._before is None:
+            return self._play(self._consoles.save_states(self._all[lane : lane + 1]), released)
+        held = np.concatenate([self._held(lane), released])
+        return self._play(self._before[lane : lane + 1], held)[self._frame_skip :]
 
     def last_buttons(self, lane: int) -> int:
         """What was held."""
         return int(self._buttons[lane])
 
-    def _play(self, state: Bytes, buttons: int, frames: int) -> Bytes:
+    def _held(self, lane: int) -> Bytes:
+        """[frame_skip] what was held in each frame of the last step."""
+        return np.full(self._frame_skip, self._buttons[lane], np.uint8)
+
+    def _play(self, state: Bytes, held: Bytes) -> Bytes:
+        """The picture of each frame from a state on, with these buttons held."""
         if self._screen is None:
             self._screen = self._game.pool(PoolConfig(lanes=1, skip=1, kind="rgb", stack=1))
         self._screen.load_states(self._all[:1], state)
-        pictures = np.zeros((frames, 1, 1, 240, 256, 3), np.uint8)
-        held = np.array([buttons], np.uint8)
-        for picture in pictures:
-            self._screen.step(held, picture)
+        pictures = np.zeros((len(held), 1, 1, 240, 256, 3), np.uint8)
+        for buttons, picture in zip(held[:, None], pictures, strict=True):
+            self._screen.step(buttons, picture)
         return pictures[:, 0, 0]

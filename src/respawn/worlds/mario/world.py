@@ -207,6 +207,14 @@ class MarioWorld:
         """What was really held in a lane's last step."""
         return self._viewer.last_buttons(lane)
 
+    def aftermath(self, lane: int, frames: int) -> Bytes:
+        """[frames, 240, 256, 3]: how the game would have gone on after a lane's last step, with nothing pressed."""
+        return self._viewer.aftermath(lane, frames)
+
+    def waited_frames(self, lane: int) -> int:
+        """For how many frames Mario stood still before a lane's episode began."""
+        return int(self._progress.start[lane]) % (self._config.most_waiting_frames + 1)
+
     def facts(self) -> MarioFacts:
         """What the game's memory says now."""
         return self._facts

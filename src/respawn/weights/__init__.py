@@ -1,0 +1,1 @@
+"""Trained weights that come with the package: NAME.json says what they are, and NAME.safetensors holds them."""
