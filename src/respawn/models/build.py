@@ -48,7 +48,11 @@ def _encoder(observation: ObservationSpec, config: ModelConfig) -> Encoder:
         )
     if is_picture and config.encoder != "mlp":
         num_channels, height, width = observation.shape
-        return ImpalaEncoder((num_channels, height, width), config.channels, config.feature_size)
+        if height % config.patch or width % config.patch:
+            raise ConfigError(
+                f"model.patch ({config.patch}) must divide the pictures' height and width, {height} and {width}; use 1"
+            )
+        return ImpalaEncoder((num_channels, height, width), config.channels, config.feature_size, config.patch)
     return MLPEncoder(observation.shape, config.hidden_sizes, config.activation)
 
 

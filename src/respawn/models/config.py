@@ -19,6 +19,8 @@ class ModelConfig:
     """mlp: what bends the line between layers"""
     channels: tuple[int, ...] = (16, 32, 32)
     """impala: channels of each residual stage; a stage halves height and width"""
+    patch: int = 1
+    """impala: pixels of a square this wide and high go in as channels of one place; 2 makes it four times as fast"""
     feature_size: int = 256
     """impala: how many features come out"""
     core: Literal["none", "gru", "lstm", "transformer"] = "none"
@@ -47,7 +49,7 @@ class ModelConfig:
                 raise ConfigError(f"model.{option} must all be at least 1, but are {widths}; leave out the empty ones")
         if not self.channels:
             raise ConfigError("model.channels must name at least one stage, but is empty; 16 32 32 is usual")
-        sizes = ("feature_size", "core_size", "transformer_layers", "transformer_heads", "transformer_window")
+        sizes = ("patch", "feature_size", "core_size", "transformer_layers", "transformer_heads", "transformer_window")
         check_at_least("model.", self, dict.fromkeys(sizes, 1))
         if self.core == "transformer" and self.core_size % self.transformer_heads != 0:
             raise ConfigError(

@@ -62,11 +62,18 @@ class ResidualBlock(nn.Module):
 
 
 class ImpalaEncoder(Encoder):
-    """The residual network of IMPALA (Espeholt et al. 2018, figure 3), for uint8 pictures of any size."""
+    """The residual network of IMPALA (Espeholt et al. 2018, figure 3), for uint8 pictures of any size.
 
-    def __init__(self, shape: tuple[int, int, int], channels: tuple[int, ...], num_features: int) -> None:
+    With a patch of 2, each square of 2 x 2 pixels enters as four channels of one place: no pixel is lost, and all that
+    follows has a quarter of the places to go over.
+    """
+
+    def __init__(
+        self, shape: tuple[int, int, int], channels: tuple[int, ...], num_features: int, patch: int = 1
+    ) -> None:
         super().__init__()
-        num_channels, height, width = shape
+        self._patch = patch
+        num_channels, height, width = shape[0] * patch**2, shape[1] // patch, shape[2] // patch
         stages: list[nn.Module] = []
         for stage_channels in channels:
             stages += [
@@ -85,7 +92,16 @@ class ImpalaEncoder(Encoder):
     def forward(self, observations: Tensor) -> Tensor:
         """uint8 [..., C, H, W] to [..., num_features]."""
         leading = observations.shape[:-3]
-        pictures = observations.reshape(-1, *observations.shape[-3:]).float() / 255.0  # [N, C, H, W]
+        # A GPU's convolutions are fastest with the channels last, in the numbers that they compute in.
+        dtype = torch.get_autocast_dtype("cuda") if torch.is_autocast_enabled("cuda") else torch.float32
+        pictures = observations.reshape(-1, *observations.shape[-3:])  # [N, C, H, W]
+        if self._patch > 1:
+            pictures = functional.pixel_unshuffle(pictures, self._patch)
+        pictures = pictures.to(dtype, memory_format=_layout(pictures)) / 255.0
         maps: Tensor = functional.relu(self.stages(pictures))
         features = functional.relu(self.output(maps.flatten(1)))
         return features.reshape(*leading, self.num_features)
+
+
+def _layout(pictures: Tensor) -> torch.memory_format:
+    return torch.channels_last if pictures.is_cuda else torch.contiguous_format
