@@ -79,7 +79,7 @@ def test_facts_change_the_picture_where_they_stand():
         (replace(MOMENT, step=7), slice(64, 84)),
         (replace(MOMENT, time=399), slice(50, 84)),
         (replace(MOMENT, level="8-4"), slice(10, 40)),
-        (replace(MOMENT, value=2.5), slice(380, 402)),
+        (replace(MOMENT, value=2.5), slice(378, 400)),
     ):
         after = side(changed)
         differing = np.flatnonzero((after != before).any((1, 2)))
@@ -90,7 +90,7 @@ def test_the_curve_goes_the_way_of_the_values_and_begins_anew_with_an_episode():
     panel = Panel(RIGHT_SET)
     for step in range(60):
         picture = side(replace(MOMENT, step=step, value=float(step)), panel)
-    green = np.argwhere(np.abs(picture[404:467] - (102, 204, 153)).sum(-1) < 30)
+    green = np.argwhere(np.abs(picture[402:457] - (102, 204, 153)).sum(-1) < 30)
     left, right = green[green[:, 1] < green[:, 1].mean()], green[green[:, 1] > green[:, 1].mean()]
     assert left[:, 0].mean() > right[:, 0].mean() + 15, "higher values stand higher"
     again = side(replace(MOMENT, step=0), panel)

@@ -24,7 +24,7 @@ _CHOSEN, _OTHER, _CURVE = (255, 196, 61), (84, 110, 176), (102, 204, 153)
 _GOOD, _BAD = (80, 200, 120), (235, 87, 87)
 _GOOD_ENDS = ("flag", "won")
 _BARS_TOP, _BARS_BOTTOM, _TALLEST_BAR = 220, 366, 19
-_CURVE_TOP, _CURVE_BOTTOM, _CURVE_STEPS = 404, 466, 150
+_CURVE_TOP, _CURVE_BOTTOM, _CURVE_STEPS = 402, 456, 150
 _VERDICT_TOP, _VERDICT_HEIGHT = 96, 60
 
 
@@ -87,7 +87,7 @@ class Panel:
 
     def _draw_facts(self, draw: ImageDraw.ImageDraw, moment: Moment) -> None:
         draw.text((_MARGIN, 14), f"World {moment.level}", _BRIGHT, _font(22))
-        draw.text((WIDTH - _MARGIN, 32), self._title, _DIM, _font(11), anchor="rs")
+        draw.text((WIDTH // 2, HEIGHT - 12), self._title, _DIM, _font(11), anchor="mm")
         facts = {"x": moment.x, "step": moment.step} | ({} if moment.time is None else {"time": moment.time})
         for column, (label, value) in enumerate(facts.items()):
             left = _MARGIN + column * (WIDTH - 2 * _MARGIN) // 3
@@ -115,8 +115,8 @@ class Panel:
             draw.text((WIDTH - _MARGIN, middle), f"{100 * probability:.0f} %", colour, _font(11), anchor="rm")
 
     def _draw_curve(self, draw: ImageDraw.ImageDraw) -> None:
-        draw.text((_MARGIN, 392), "value", _DIM, _font(11), anchor="lm")
-        draw.text((WIDTH - _MARGIN, 392), f"{self._values[-1]:.2f}", _CURVE, _font(15), anchor="rm")
+        draw.text((_MARGIN, 390), "value", _DIM, _font(11), anchor="lm")
+        draw.text((WIDTH - _MARGIN, 390), f"{self._values[-1]:.2f}", _CURVE, _font(15), anchor="rm")
         left, right = _MARGIN, WIDTH - _MARGIN
         draw.rectangle((left, _CURVE_TOP, right, _CURVE_BOTTOM), fill=_GROOVE)
         low, high = min(self._values), max(self._values)

@@ -1,0 +1,153 @@
+"""respawn video RUN."""
+
+import json
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import tyro
+
+from respawn.cli.arguments import RunName, RunsDirectory, check_at_least, parse
+from respawn.cli.engine_built import engine_must_be_built
+from respawn.cli.progress import progress_bar
+from respawn.cli.tables import print_facts
+from respawn.errors import ConfigError
+from respawn.evaluation.video import check_film_path
+
+if TYPE_CHECKING:
+    from respawn.training.film import FilmOrder, Take
+    from respawn.training.trained import Trained
+
+
+@dataclass(frozen=True)
+class VideoArguments:
+    """Film a trained policy: a run's, or one that comes with respawn ('mario')."""
+
+    run: RunName
+    """name of the run, path of its folder, or 'mario' for the weights that come with respawn"""
+    level: str | None = None
+    """Mario: where to begin, such as 1-1; none: as the run does"""
+    seed: int = 3_000_000
+    """of the first episode; 'respawn evaluate' plays the same from it"""
+    episodes: int = 1
+    """how many episodes to film, one after the other"""
+    best_of: int | None = None
+    """play so many and film the best: who clears the level, the quickest first, then who gets furthest"""
+    checkpoint: str = "newest"
+    """newest, best, or a checkpoint's name such as u00000100"""
+    sampled: bool = False
+    """draw actions as in training instead of taking the likeliest"""
+    sticky: float | None = None
+    """Mario: chance that a decision is not heard; none: as the run has it"""
+    start_jitter: int | None = None
+    """Mario: frames by which an episode may begin later; none: as the run has it"""
+    plain: bool = False
+    """Mario: the game alone, without the panel beside it"""
+    limit_steps: int = 10_000
+    """leave episodes that are longer"""
+    gif_kilobytes: int = 1000
+    """a GIF loses frames, then pixels, until it is no larger"""
+    out: Annotated[Path | None, tyro.conf.arg(metavar="FILE")] = None
+    """an .mp4 or a .gif; none: an .mp4 in videos/ of the run's folder, or here for what comes with respawn"""
+    movie: Annotated[Path | None, tyro.conf.arg(metavar="FILE.fm2")] = None
+    """Mario, 1-1: also write the first episode filmed as a controller movie, for 'respawn movie' and FCEUX"""
+    must_clear: bool = False
+    """exit with 1 unless every episode filmed clears its level"""
+    device: str = "cpu"
+    """where to compute"""
+    runs: RunsDirectory = Path("runs")
+    """the folder that holds the runs"""
+    json: bool = False
+    """print JSON instead of a table"""
+
+
+def main(words: list[str]) -> int:
+    """Film a policy."""
+    arguments = parse(VideoArguments, words, "respawn video")
+    check_at_least(arguments, {"seed": 0, "episodes": 1, "best_of": 1, "limit_steps": 1, "gif_kilobytes": 1})
+    if arguments.best_of is not None and arguments.best_of < arguments.episodes:
+        raise ConfigError(
+            f"--best-of must be at least --episodes, which is {arguments.episodes}, and {arguments.best_of} came"
+        )
+    if arguments.out is not None:
+        check_film_path(arguments.out)
+    # Imported only now: what is above needs no torch, which takes seconds to load.
+    from respawn.training.film import make_film
+    from respawn.training.movies import check_movie, write_take
+    from respawn.training.trained import find_trained, with_world
+
+    trained = find_trained(arguments.runs, arguments.run, arguments.checkpoint)
+    for damaged in trained.passed_over:
+        print(f"respawn: passed over a damaged checkpoint, {damaged}", file=sys.stderr)
+    config = with_world(
+        trained.config, level=arguments.level, sticky=arguments.sticky, start_jitter=arguments.start_jitter
+    )
+    out = arguments.out or _default_out(trained, arguments)
+    with engine_must_be_built(), progress_bar() as tell:
+        if arguments.movie is not None:
+            check_movie(arguments.movie, config)
+        takes = make_film(trained, config, _order(arguments), out, device_name=arguments.device, tell=tell)
+        if arguments.movie is not None:
+            write_take(arguments.movie, config, takes[0], f"respawn {trained.origin}, seed {takes[0].seed}")
+    facts = {"film": str(out), "movie": None if arguments.movie is None else str(arguments.movie)}
+    said = {
+        **facts,
+        "policy": trained.origin,
+        "greedy": not arguments.sampled,
+        "episodes": [_said(take) for take in takes],
+    }
+    if arguments.json:
+        print(json.dumps(said, indent=2))
+    else:
+        _show(said)
+    return 1 if arguments.must_clear and not all(take.cleared for take in takes) else 0
+
+
+def _order(arguments: VideoArguments) -> "FilmOrder":
+    from respawn.training.film import FilmOrder
+
+    return FilmOrder(
+        seed=arguments.seed,
+        episodes=arguments.episodes,
+        best_of=arguments.best_of,
+        greedy=not arguments.sampled,
+        limit_steps=arguments.limit_steps,
+        panel=not arguments.plain,
+        most_gif_bytes=1000 * arguments.gif_kilobytes,
+    )
+
+
+def _default_out(trained: "Trained", arguments: VideoArguments) -> Path:
+    """A name that says what is filmed; filming the same again replaces it."""
+    parts = [trained.checkpoint, arguments.level, f"s{arguments.seed}", "sampled" if arguments.sampled else None]
+    if arguments.best_of is not None:
+        parts.append(f"best-of-{arguments.best_of}")
+    name = "-".join(part for part in parts if part)
+    return Path(f"{trained.name}-{name}.mp4") if trained.folder is None else trained.folder.videos / f"{name}.mp4"
+
+
+def _said(take: "Take") -> dict[str, Any]:
+    assert take.episode is not None
+    return {
+        "seed": take.seed,
+        "end": take.episode.end,
+        "cleared": take.cleared,
+        "return": take.episode.episode_return,
+        "steps": take.episode.length,
+        **{name: take.episode.facts[name] for name in ("level", "x", "seconds") if name in take.episode.facts},
+    }
+
+
+def _show(said: dict[str, Any]) -> None:
+    lines = {f"seed {episode['seed']}": told(episode) for episode in said["episodes"]}
+    actions = "the likeliest actions" if said["greedy"] else "drawn actions"
+    print_facts(said["film"], {**lines, "policy": f"{said['policy']}, {actions}", "movie": said["movie"] or ""})
+
+
+def told(episode: dict[str, Any]) -> str:
+    """What came of an episode, in one line."""
+    if episode["cleared"] is None:
+        return f"return {episode['return']:.2f} after {episode['steps']:,} steps ({episode['end']})"
+    verdict = "cleared" if episode["cleared"] else f"not cleared ({episode['end']})"
+    return f"{episode['level']} {verdict}, x {episode['x']:.0f}, {episode['seconds']:.1f} s, {episode['steps']:,} steps"
