@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from respawn.worlds.mario import ram
 from respawn.worlds.mario.cells import CELL, TOP, Cell, Cells
-from respawn.worlds.mario.ram import Bytes, Integers, MarioFacts, byte, columns
+from respawn.worlds.mario.ram import Bytes, Integers, MarioFacts, byte, columns, screen_left
 
 CellList = tuple[NDArray[np.intp], Integers, Integers, Cells]
 """(lane, row, column, meaning) of cells, one entry each; what comes later lies on top."""
@@ -58,7 +58,8 @@ def _ball_places() -> NDArray[np.int32]:
     radius = _BALL_PIXELS * np.arange(1, _LONG_BALLS + 1)
     angle = np.arange(_ANGLES)[:, None] * (2 * np.pi / _ANGLES)  # 0 is up, and it turns like a clock
     places = np.stack([radius * np.sin(angle), -radius * np.cos(angle)], axis=2)
-    return np.trunc(places).astype(np.int32) + _BALL_PIXELS // 2
+    middles: NDArray[np.int32] = np.trunc(places).astype(np.int32) + _BALL_PIXELS // 2
+    return middles
 
 
 CREATURE_MEANING = _creature_meanings()
@@ -95,7 +96,8 @@ class Creatures:
         lanes, slots = self.meaning.nonzero()
         kind, meaning = self.kind[lanes, slots], self.meaning[lanes, slots]
         x, y = self.x[lanes, slots], self.y[lanes, slots]
-        bars = (kind >= FIRST_FIREBAR) & (kind <= LONG_FIREBAR)
+        # A bar whose middle has left the picture is neither drawn nor hot.
+        bars = (kind >= FIRST_FIREBAR) & (kind <= LONG_FIREBAR) & (x > screen_left(self._watched)[lanes])
         found = [self._bodies(lanes, kind, x, y, meaning)]
         if bars.any():
             angle = self._watched[:, columns(ram.ENEMY_Y_SPEED, ram.ENEMY_SLOTS)][lanes[bars], slots[bars]]

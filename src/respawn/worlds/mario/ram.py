@@ -212,6 +212,11 @@ def read_facts(rows: Bytes) -> MarioFacts:
     )
 
 
+def screen_left(rows: Bytes) -> Integers:
+    """[B] where the picture begins: pixels from the left end of the area."""
+    return byte(rows, SCREEN_PAGE).astype(np.int32) * 256 + byte(rows, SCREEN_LOW)
+
+
 def signed(values: Bytes) -> Integers:
     """Bytes read as numbers from -128 to 127."""
     return values.view(np.int8).astype(np.int32)

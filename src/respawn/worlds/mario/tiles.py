@@ -14,7 +14,7 @@ from respawn.worlds.mario import ram
 from respawn.worlds.mario.cells import BLOCK_MEANING, CELL, IS_BLOCK, TOP, Cell, Cells
 from respawn.worlds.mario.config import MarioConfig
 from respawn.worlds.mario.creatures import Creatures
-from respawn.worlds.mario.ram import Bytes, MarioFacts, byte, columns, signed
+from respawn.worlds.mario.ram import Bytes, MarioFacts, byte, columns, screen_left, signed
 
 Floats = NDArray[np.float32]
 
@@ -128,12 +128,11 @@ def _block_places(above: int, below: int, behind: int, ahead: int) -> NDArray[np
 def _write_scalars(watched: Bytes, facts: MarioFacts, out: Floats) -> None:
     """[B, numbers], each brought to about -1 to 1."""
     held = byte(watched, ram.HELD_A_B)
-    screen = byte(watched, ram.SCREEN_PAGE).astype(np.int32) * 256 + byte(watched, ram.SCREEN_LOW)
     kind = byte(watched, ram.AREA_KIND)
     numbers = (
         (facts.x + CELL // 2) % CELL / CELL,
         facts.y % CELL / CELL,
-        np.minimum(facts.x - screen, 256) / 128 - 1,
+        np.minimum(facts.x - screen_left(watched), 256) / 128 - 1,
         np.minimum(facts.y, 288) / 128 - 1,
         facts.x / 4096,
         facts.x_speed / 40,
