@@ -12,13 +12,16 @@ from respawn.cli.pipes import forget_stdout, open_closed_streams
 from respawn.errors import ConfigError, RespawnError
 
 VERBS = {
-    "train": "train an agent from a preset",
+    "train": "train an agent: Mario, or another preset",
     "resume": "go on with a run, exactly where it was left",
     "evaluate": "play episodes with a run's policy and sum them up",
+    "play": "watch a trained policy in the terminal, or in a window",
+    "video": "film a trained policy",
+    "map": "draw where a policy's episodes end on a picture of the level",
     "runs": "list, show and compare runs",
     "movie": "play a controller movie on the console and say where it got to",
     "bench": "measure how fast things go here: bench overlap, bench engine",
-    "doctor": "say what is wrong with this machine; doctor engine: with the engine",
+    "doctor": "say what is wrong with this machine, or: doctor engine, doctor rom",
 }
 
 USAGE = """usage: respawn VERB [...]
@@ -28,7 +31,7 @@ A training laboratory for game agents that survives anything.
 verbs:
 {verbs}
 
-'respawn VERB --help' says more. Begin with: respawn train cartpole-ppo"""
+'respawn VERB --help' says more. Begin with: respawn demo"""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -10,6 +10,7 @@ import tyro
 
 from respawn.cli.arguments import RunName, RunsDirectory, check_at_least, parse
 from respawn.cli.engine_built import engine_must_be_built
+from respawn.cli.outcomes import outcome, told
 from respawn.cli.progress import progress_bar
 from respawn.cli.tables import print_facts
 from respawn.errors import ConfigError
@@ -129,25 +130,10 @@ def _default_out(trained: "Trained", arguments: VideoArguments) -> Path:
 
 def _said(take: "Take") -> dict[str, Any]:
     assert take.episode is not None
-    return {
-        "seed": take.seed,
-        "end": take.episode.end,
-        "cleared": take.cleared,
-        "return": take.episode.episode_return,
-        "steps": take.episode.length,
-        **{name: take.episode.facts[name] for name in ("level", "x", "seconds") if name in take.episode.facts},
-    }
+    return outcome(take.seed, take.episode)
 
 
 def _show(said: dict[str, Any]) -> None:
     lines = {f"seed {episode['seed']}": told(episode) for episode in said["episodes"]}
     actions = "the likeliest actions" if said["greedy"] else "drawn actions"
     print_facts(said["film"], {**lines, "policy": f"{said['policy']}, {actions}", "movie": said["movie"] or ""})
-
-
-def told(episode: dict[str, Any]) -> str:
-    """What came of an episode, in one line."""
-    if episode["cleared"] is None:
-        return f"return {episode['return']:.2f} after {episode['steps']:,} steps ({episode['end']})"
-    verdict = "cleared" if episode["cleared"] else f"not cleared ({episode['end']})"
-    return f"{episode['level']} {verdict}, x {episode['x']:.0f}, {episode['seconds']:.1f} s, {episode['steps']:,} steps"

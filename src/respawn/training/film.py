@@ -91,7 +91,7 @@ def make_film(
     try:
         write_film(
             out,
-            _frames(playback, order, takes, f"{trained.name} {trained.checkpoint}", tell),
+            _frames(playback, order, takes, f"{trained.name}, {trained.checkpoint}", tell),
             frames_per_second=playback.frames_per_second,
             most_gif_bytes=order.most_gif_bytes,
         )
@@ -133,13 +133,13 @@ def _frames(
             take.episode = step.episode
             if step.buttons is not None:
                 take.buttons.append(step.buttons)
-            for picture in _pictures(step, panel):
+            for picture in pictures(step, panel):
                 yield picture
         if picture is not None:
             yield from [picture] * FINAL_FRAMES
 
 
-def _pictures(step: Step, panel: Panel | None) -> Iterator[Frame]:
+def pictures(step: Step, panel: Panel | None) -> Iterator[Frame]:
     """The frames of one step, and what follows on the last one."""
     aftermath = () if step.aftermath is None else step.aftermath
     if panel is None:

@@ -27,7 +27,7 @@ class Viewer:
 
     def before_step(self, buttons: Bytes) -> None:
         """Keep what the step begins from, if anybody looks."""
-        self._buttons = buttons
+        self._buttons = buttons.copy()  # the world clears what a lane held when its episode ends
         self._fresh[:] = False
         if self._screen is not None:
             self._before = self._consoles.save_states(self._all)
