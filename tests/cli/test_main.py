@@ -93,6 +93,7 @@ def test_a_mistake_keeps_its_exit_code_and_off_stdout_when_stderr_is_closed():
         ["bench", "engine"],
         ["doctor"],
         ["doctor", "engine"],
+        ["doctor", "rom"],
         ["train", "cartpole-ppo"],
     ],
 )
@@ -111,7 +112,7 @@ def test_main_reads_the_command_line_by_itself(monkeypatch, capsys):
 
 
 def test_help_needs_no_torch():
-    asked = [["--help"], ["train", "--help"], ["train"], ["train", "chess"], ["evaluate"], ["resume", "x"], ["bench"]]
+    asked = [["--help"], ["train", "--help"], ["train", "chess"], ["evaluate"], ["resume", "x"], ["bench"]]
     code = f"import sys; from respawn.cli.main import main; [main(words) for words in {asked}]; "
     code += "assert 'torch' not in sys.modules"
     subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)

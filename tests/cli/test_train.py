@@ -26,6 +26,26 @@ def test_the_end_says_what_was_learned_and_how_to_go_on(respawn, runs, tiny):
     assert json.loads((runs / "new/config.json").read_text())["seed"] == 7
 
 
+@pytest.mark.parametrize("words", [[], ["--seed", "3"], ["mario", "--seed", "3"]])
+def test_without_a_preset_mario_is_trained(respawn, monkeypatch, words):
+    called = []
+    monkeypatch.setattr("respawn.cli.new_run.train", lambda *given: called.append(given) or 0)
+    assert respawn("train", *words).exit_code == 0
+    assert called == [("mario", ["--seed", "3"] if words else [])]
+
+
+def test_rom_is_short_for_the_worlds_and_holds_from_any_folder(respawn, monkeypatch, tmp_path):
+    called = []
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("respawn.cli.new_run.train", lambda *given: called.append(given) or 0)
+    respawn("train", "--rom", "a/b.nes", "--seed", "1")
+    respawn("train", "mario", "--rom=b.nes")
+    assert called == [
+        ("mario", ["--world.rom", f"{tmp_path}/a/b.nes", "--seed", "1"]),
+        ("mario", [f"--world.rom={tmp_path}/b.nes"]),
+    ]
+
+
 def test_a_run_that_time_ended_goes_on_with_more_time(respawn, runs, tiny):
     answer = respawn("train", "cartpole-ppo", "--minutes", "0.0001", "--name", "new", "--runs", "else where", *tiny)
     assert answer.exit_code == 0
@@ -35,8 +55,10 @@ def test_a_run_that_time_ended_goes_on_with_more_time(respawn, runs, tiny):
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        ([], "'respawn train' wants a preset, and nothing came"),
-        (["--seed", "1"], "'respawn train' wants a preset, and '--seed' came first"),
+        (["--sead", "1"], "there is no option --sead for 'respawn train mario'; did you mean --seed?"),
+        (["--rom"], "--world.rom wants a word, and nothing came"),
+        (["--rom", "nothing.nes"], "the ROM "),
+        (["cartpole-ppo", "--rom", "a.nes"], "there is no option --world.rom for 'respawn train cartpole-ppo'"),
         (["cartpole-pop"], "there is no preset 'cartpole-pop'; did you mean cartpole-ppo?"),
         (["cartpole-ppo", "--lerner.clip", "1"], "there is no option --lerner.clip for 'respawn train cartpole-ppo'"),
         (["memory-gru", "--world.env-id", "A-v0"], "there is no option --world.env-id for 'respawn train memory-gru'"),

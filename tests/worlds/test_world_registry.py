@@ -1,15 +1,17 @@
 import dataclasses
 import json
+import sys
 
 import dacite
 import pytest
 import torch
 import tyro
 
-from respawn.errors import ConfigError
+from respawn.errors import ConfigError, WorldError
 from respawn.worlds.foreign.config import ForeignConfig
+from respawn.worlds.mario.config import MarioConfig
 from respawn.worlds.recall.config import RecallConfig
-from respawn.worlds.registry import WorldConfig, describe, make_world
+from respawn.worlds.registry import WorldConfig, caveats, describe, make_world
 from respawn.worlds.seeds import lane_seeds
 
 CPU = torch.device("cpu")
@@ -27,6 +29,18 @@ def test_makes_a_world_that_has_begun(config):
 def test_needs_a_lane():
     with pytest.raises(ConfigError, match="at least one lane, got 0"):
         make_world(RecallConfig(), 0, device=CPU, seed=0)
+
+
+def test_a_missing_engine_is_one_sentence(monkeypatch):
+    monkeypatch.setitem(sys.modules, "respawn.worlds.mario.world", None)
+    with pytest.raises(WorldError, match="the NES engine is not built here .* run 'make setup'"):
+        make_world(MarioConfig(), 1, device=CPU, seed=0)
+
+
+def test_the_pal_program_comes_with_a_caveat():
+    (caveat,) = caveats(MarioConfig(region="pal"))
+    assert (caveat.kind, caveat.level) == ("pal_timing", "warning") and "keeps NTSC's time" in caveat.message
+    assert caveats(MarioConfig()) == caveats(RecallConfig()) == ()
 
 
 def test_describe():

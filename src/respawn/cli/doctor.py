@@ -1,6 +1,7 @@
-"""respawn doctor [engine]."""
+"""respawn doctor [engine|rom]."""
 
 import difflib
+import importlib
 import json
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +13,9 @@ from respawn.cli.arguments import RunsDirectory, parse
 from respawn.cli.tables import console, print_facts
 from respawn.errors import ConfigError
 
+PARTS = ("engine", "rom")
+"""What can be examined alone, each in a file of its own."""
+
 
 @dataclass(frozen=True)
 class DoctorArguments:
@@ -19,7 +23,7 @@ class DoctorArguments:
 
     The exit code is 1 if there is a problem; a warning is none.
 
-    'respawn doctor engine' examines the NES engine alone.
+    'respawn doctor engine' examines the NES engine, 'doctor rom' the game.
     """
 
     runs: RunsDirectory = Path("runs")
@@ -29,14 +33,15 @@ class DoctorArguments:
 
 
 def main(words: list[str]) -> int:
-    """Examine the machine, or the engine alone."""
-    if words and words[0] == "engine":
+    """Examine the machine, or the engine or the ROM alone."""
+    if words and words[0] in PARTS:
         # Imported only now: the machine is examined without it.
-        from respawn.cli import doctor_engine
-
-        return doctor_engine.main(words[1:])
-    if words and difflib.get_close_matches(words[0], ["engine"]):
-        raise ConfigError(f"'respawn doctor' has no use for the word '{words[0]}'; did you mean engine?")
+        part = importlib.import_module(f"respawn.cli.doctor_{words[0]}")
+        exit_code: int = part.main(words[1:])
+        return exit_code
+    close = difflib.get_close_matches(words[0], PARTS, n=1) if words else []
+    if close:
+        raise ConfigError(f"'respawn doctor' has no use for the word '{words[0]}'; did you mean {close[0]}?")
     arguments = parse(DoctorArguments, words, "respawn doctor")
     # Imported only now: '--help' needs none of it.
     from respawn.cli.examination import examine, find_problems, find_warnings

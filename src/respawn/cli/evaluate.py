@@ -25,10 +25,9 @@ LANES = 50
 
 @dataclass(frozen=True)
 class EvaluateArguments:
-    """Play episodes with a run's policy, each from a seed of its own, and sum them up.
+    """Play episodes with a run's policy, each from a seed of its own, and sum up.
 
-    A Mario run is judged level by level: how often each is cleared, greedily and with actions drawn as in training, and
-    beside it two policies that know nothing.
+    A Mario run is judged level by level, beside policies that know nothing.
     """
 
     run: RunName

@@ -1,12 +1,16 @@
-"""respawn train PRESET [--field value …]."""
+"""respawn train [PRESET] [--field value …]."""
+
+from pathlib import Path
 
 from respawn.cli.arguments import HELP
-from respawn.errors import ConfigError
 from respawn.presets import DESCRIPTIONS, check_preset_name
 
-USAGE = """usage: respawn train PRESET [--option value ...]
+DEFAULT_PRESET = "mario"
 
-Train an agent. A new run folder is made under --runs; nothing older is touched.
+USAGE = """usage: respawn train [PRESET] [--option value ...]
+
+Train an agent; without PRESET, mario. A new run folder is made under --runs;
+nothing older is touched.
 
 presets:
 {presets}
@@ -19,7 +23,12 @@ options that every preset has:
   --device D    cpu, cuda, cuda:1; auto (the default): a GPU if there is one
   --runs DIR    the folder that holds the runs (default: runs)
 
+and every Mario preset:
+  --rom FILE    the game, where 'respawn doctor rom' finds none; --world.rom
+
 examples:
+  respawn train
+  respawn train mario --world.levels 1-2 --seed 1
   respawn train cartpole-ppo --seed 1 --name first
   respawn train cartpole-ppo --world.env-id Acrobot-v1 --updates 300
 
@@ -32,13 +41,27 @@ def main(words: list[str]) -> int:
         print(USAGE.format(presets="\n".join(f"  {name:<20} {text}" for name, text in DESCRIPTIONS.items())))
         return 0
     if not words or words[0].startswith("-"):
-        came = f"'{words[0]}' came first" if words else "nothing came"
-        raise ConfigError(
-            f"'respawn train' wants a preset, and {came}; write 'respawn train cartpole-ppo', "
-            f"or another of: {', '.join(DESCRIPTIONS)}"
-        )
+        words = [DEFAULT_PRESET, *words]
     check_preset_name(words[0])
     # Imported only now: what is above needs no torch, which takes seconds to load.
     from respawn.cli.new_run import train
 
-    return train(words[0], words[1:])
+    return train(words[0], with_whole_rom_option(words[1:]))
+
+
+def with_whole_rom_option(words: list[str]) -> list[str]:
+    """The same words with --world.rom for --rom, and the file by a path that holds from any folder."""
+    whole: list[str] = []
+    for place, word in enumerate(words):
+        name, equals, value = word.partition("=")
+        if name == "--rom":
+            whole.append(f"--world.rom={_from_anywhere(value)}" if equals else "--world.rom")
+        elif place > 0 and words[place - 1] == "--rom" and not word.startswith("-"):
+            whole.append(_from_anywhere(word))
+        else:
+            whole.append(word)
+    return whole
+
+
+def _from_anywhere(path: str) -> str:
+    return str(Path(path).expanduser().absolute()) if path else path

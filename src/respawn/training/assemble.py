@@ -31,11 +31,13 @@ from respawn.training.cadence import Cadence
 from respawn.training.config import RunConfig, config_sha256
 from respawn.training.reporter import Reporter
 from respawn.training.run import Pending, Run
-from respawn.worlds.registry import make_world
+from respawn.worlds.registry import caveats, make_world
 
 
 def assemble(config: RunConfig, folder: RunFolder, observers: ObserverHub, device: torch.device) -> Run:
     """Build every part of the run that `config` describes, as it is before its first update."""
+    for caveat in caveats(config.world):
+        observers.receive(caveat)
     world = make_training_world(config, folder, observers.receive, device)
     spec = world.spec
     model = fresh_model(config, spec, device)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from respawn.checkpoints.store import Found, find_newest
 from respawn.contracts.records import Event
-from respawn.errors import CheckpointError, ConfigError
+from respawn.errors import CheckpointError, ConfigError, RomError
 from respawn.observers.build import ConsoleFacts, build_observers
 from respawn.observers.hub import ObserverHub
 from respawn.runs.json_files import read_json_object, write_json_atomically
@@ -31,7 +31,7 @@ def begin(config: RunConfig, *, preset: str, runs_dir: Path, name: str | None = 
     with folder.lock():
         try:
             run = _assembled(config, folder, first_update=0)
-        except ConfigError:
+        except (ConfigError, RomError):
             # Nothing was learned and nothing can be: leave no empty run behind.
             shutil.rmtree(folder.path)
             if first_of_all:

@@ -8,15 +8,23 @@ import torch
 
 from respawn.contracts.records import Event
 from respawn.contracts.world import World
-from respawn.errors import ConfigError
+from respawn.errors import ConfigError, WorldError
 from respawn.worlds.foreign.config import ForeignConfig
 from respawn.worlds.foreign.world import ForeignWorld
 from respawn.worlds.mario.config import EPISODE_NUMBERS, MarioConfig
+from respawn.worlds.mario.rom import PAL_NOTE
 from respawn.worlds.recall.config import RecallConfig
 from respawn.worlds.recall.world import RecallWorld
 from respawn.worlds.seeds import lane_seeds
 
 WorldConfig: TypeAlias = ForeignConfig | MarioConfig | RecallConfig
+
+
+def caveats(config: WorldConfig) -> tuple[Event, ...]:
+    """What whoever uses the world should know from the start."""
+    if isinstance(config, MarioConfig) and config.region == "pal":
+        return (Event("pal_timing", PAL_NOTE, "warning"),)
+    return ()
 
 
 def make_world(
@@ -45,8 +53,10 @@ def make_world(
         world = ForeignWorld(config, num_lanes, device=device, diagnostics=diagnostics, notify=notify)
     elif isinstance(config, MarioConfig):
         # Imported only now: other worlds need no engine, which may not be built.
-        from respawn.worlds.mario.world import MarioWorld
-
+        try:
+            from respawn.worlds.mario.world import MarioWorld
+        except ImportError as error:
+            raise WorldError(f"the NES engine is not built here ({error}); run 'make setup'") from None
         world = MarioWorld(config, num_lanes, device=device)
     else:
         world = RecallWorld(config, num_lanes, device=device)

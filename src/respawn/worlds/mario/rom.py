@@ -34,6 +34,11 @@ CONTENT_SHA256: Mapping[Region, str] = {
 }
 """What a user's file must have behind its header: the header's unused bytes differ from dump to dump."""
 
+PAL_NOTE = (
+    "the PAL program runs on a console that keeps NTSC's time, 60 frames a second instead of 50: the game goes a fifth "
+    "faster than on a PAL console"
+)
+
 _MOST_BYTES = 1 << 20
 _MOST_CONFIG_BYTES = 1 << 16
 _HEADER_BYTES, _TRAINER_BYTES, _PRG_UNIT, _CHR_UNIT = 16, 512, 16_384, 8_192
