@@ -106,7 +106,7 @@ def test_when_the_reader_is_gone_it_goes_quiet_and_remembers(live, error, termin
         console.receive(record)
     console.close()
     assert "update 1/10" in stream.getvalue() and "broke" not in stream.getvalue()
-    assert console.state() == {"best": 7.5, "best_update": 1}
+    assert console.state() == {"best": 7.5, "best_update": 1, "score": "evaluation/return_mean"}
 
 
 def test_a_live_display_on_standard_output_gives_it_back_when_the_reader_is_gone(terminal, monkeypatch):

@@ -1,7 +1,7 @@
 import pytest
 
 from respawn.contracts.records import EvaluationReport, UpdateReport
-from respawn.observers.progress import Progress, duration, number
+from respawn.observers.progress import Progress, duration, number, percent
 
 
 class Time:
@@ -74,6 +74,31 @@ def test_figures_tell_what_is_there():
     assert progress.learning() == [("value loss", "0.5"), ("lag", "1")]
 
 
+def test_where_there_are_levels_it_is_told_how_often_they_are_cleared():
+    progress = Progress(10, None)
+    progress.note(report(2, return__mean=12.0, episode__cleared=0.375, episode__x=2345.6))
+    progress.note(EvaluationReport(2, 0, {"evaluation/return_mean": 9.0, "evaluation/cleared": 0.5}))
+    # Worth more, cleared less often: not better.
+    progress.note(EvaluationReport(3, 0, {"evaluation/return_mean": 99.0, "evaluation/cleared": 0.25}))
+    assert progress.figures()[1:] == [
+        ("cleared", "37.5 %"),
+        ("x", "2,346"),
+        ("return", "12"),
+        ("evaluation", "25 %"),
+        ("best", "50 % at 2"),
+    ]
+    resumed = Progress(10, None)
+    resumed.restore(progress.state())
+    assert resumed.figures() == [("best", "50 % at 2")]
+
+
+def test_the_state_of_an_older_version_is_read():
+    resumed = Progress(10, None)
+    resumed.restore({"best": 9.0, "best_update": 2})
+    assert resumed.figures() == [("best", "9 at 2")]
+
+
 def test_short_words():
     assert [duration(s) for s in (0, 7.4, 754, 3723)] == ["0:00", "0:07", "12:34", "1:02:03"]
+    assert [percent(v) for v in (0.0, 0.075, 1.0)] == ["0 %", "7.5 %", "100 %"]
     assert [number(v) for v in (0.000123456, 21.0, 12345.6, float("nan"))] == ["0.0001235", "21", "12,346", "nan"]

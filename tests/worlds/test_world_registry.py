@@ -33,7 +33,7 @@ def test_needs_a_lane():
 
 def test_a_missing_engine_is_one_sentence(monkeypatch):
     monkeypatch.setitem(sys.modules, "respawn.worlds.mario.world", None)
-    with pytest.raises(WorldError, match="the NES engine is not built here .* run 'make setup'"):
+    with pytest.raises(WorldError, match=r"the NES engine is not built here .* run 'make setup'"):
         make_world(MarioConfig(), 1, device=CPU, seed=0)
 
 

@@ -12,6 +12,10 @@ _LEARNING_METRICS = {
     "entropy": "policy/entropy",
     "lag": "weights/lag",
 }
+_SCORES = ("evaluation/cleared", "evaluation/return_mean")
+"""What an evaluation is judged by: how often the level was cleared, in worlds that have levels; else the return."""
+_RATES = frozenset({"evaluation/cleared"})
+"""Those of them that are shares of one."""
 
 
 class Progress:
@@ -30,7 +34,8 @@ class Progress:
         self._now = now
         self._began = self._noted = now()
         self._report: UpdateReport | None = None
-        self._best: tuple[float, int] | None = None  # return, update
+        self._score = _SCORES[-1]
+        self._best: tuple[float, int] | None = None  # score, update
         self._latest: float | None = None
 
     def note(self, record: Record) -> None:
@@ -38,19 +43,21 @@ class Progress:
         if isinstance(record, UpdateReport):
             self._report = record
             self._noted = self._now()
-        elif isinstance(record, EvaluationReport) and "evaluation/return_mean" in record.metrics:
-            self._latest = record.metrics["evaluation/return_mean"]
+        elif isinstance(record, EvaluationReport) and any(name in record.metrics for name in _SCORES):
+            self._score = next(name for name in _SCORES if name in record.metrics)
+            self._latest = record.metrics[self._score]
             if self._best is None or self._latest > self._best[0]:
                 self._best = (self._latest, record.update)
 
     def state(self) -> StateTree:
         """The best evaluation so far."""
         value, update = self._best or (None, None)
-        return {"best": value, "best_update": update}
+        return {"best": value, "best_update": update, "score": self._score}
 
     def restore(self, state: StateTree) -> None:
         """Know the best evaluation again."""
         self._best = None if state["best"] is None else (state["best"], state["best_update"])
+        self._score = state.get("score", self._score)
 
     @property
     def update(self) -> int:
@@ -96,12 +103,17 @@ class Progress:
         if self._report is not None:
             rate = metrics.get("time/decisions_per_second")
             figures.append(("decisions", f"{self._report.decisions:,}" + ("" if rate is None else f" ({rate:,.0f}/s)")))
+        if "episode/cleared" in metrics:
+            figures.append(("cleared", percent(metrics["episode/cleared"])))
+        if "episode/x" in metrics:
+            figures.append(("x", f"{metrics['episode/x']:,.0f}"))
         if "return/mean" in metrics:
             figures.append(("return", number(metrics["return/mean"])))
+        shown = percent if self._score in _RATES else number
         if self._latest is not None:
-            figures.append(("evaluation", number(self._latest)))
+            figures.append(("evaluation", shown(self._latest)))
         if self._best is not None:
-            figures.append(("best", f"{number(self._best[0])} at {self._best[1]}"))
+            figures.append(("best", f"{shown(self._best[0])} at {self._best[1]}"))
         return figures
 
     def learning(self) -> list[tuple[str, str]]:
@@ -117,6 +129,11 @@ class Progress:
 def number(value: float) -> str:
     """A number short enough to read while it changes."""
     return f"{value:,.0f}" if 10_000 <= abs(value) < 1e9 else f"{value:.4g}"
+
+
+def percent(share: float) -> str:
+    """A share of one, as 7.5 % or 100 %."""
+    return f"{100 * share:.3g} %"
 
 
 def duration(seconds: float) -> str:
