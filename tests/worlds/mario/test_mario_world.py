@@ -13,7 +13,7 @@ SETTINGS = {
     "tiles": MarioConfig(start_jitter=16, sticky=0.25),
     "pixels": MarioConfig(observation="pixels", start_jitter=16, sticky=0.25, picture_size=24),
     "brighter of two": MarioConfig(
-        observation="pixels", start_jitter=8, max_of_two=True, frame_stack=2, picture_size=24
+        observation="pixels", start_jitter=8, max_of_two=True, frame_stack=2, picture_size=24, stall_steps=20
     ),
     "several levels": MarioConfig(levels=("1-1", "1-2", "4-4"), noop_starts=5, actions="complex", stall_steps=20),
     "whole game": MarioConfig(whole_game=True, start_jitter=16, limit_steps=45),

@@ -22,7 +22,8 @@ def mix(words: Words) -> Words:
 
 def throw(seeds: Words, episodes: Words, steps: Words, stream: int) -> NDArray[np.float64]:
     """[B] numbers from 0 to 1, 1 excluded."""
-    words = mix(mix(mix(seeds + np.uint64(stream)) + episodes) + steps)
+    # Seeds are scrambled first: else a seed's stream would be its neighbour's next one.
+    words = mix(mix(mix(mix(seeds) + np.uint64(stream)) + episodes) + steps)
     return (words >> np.uint64(11)).astype(np.float64) * 2.0**-53
 
 

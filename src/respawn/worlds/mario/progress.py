@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from respawn.contracts.saveable import StateTree
 from respawn.worlds.mario.limits import CLEARED, ENDS, Seen
-from respawn.worlds.mario.ram import MAZE_WARP_PIXELS, Integers, MarioFacts
+from respawn.worlds.mario.ram import MAZE_WARP_PIXELS, TASK_CONTROLLED, Integers, MarioFacts
 from respawn.worlds.mario.rewards import Counted
 
 FRAMES_PER_SECOND = 60.0988
@@ -66,11 +66,13 @@ class Progress:
         self.stalled = np.where((ground > 0) | elsewhere | self.looped, 0, self.stalled + 1).astype(np.int32)
         self.steps += 1
         ticks = before.time - after.time
+        # What is left on the clock after a flag is turned into points, which is no time that passed.
+        passed = (ticks > 0) & (ticks <= MOST_TICKS) & ~self.ending
         flag, death = self._ends_once(seen, after)
         return Counted(
             distance=dx,
             score=np.maximum(after.score - before.score, 0),
-            time=np.where((ticks > 0) & (ticks <= MOST_TICKS), ticks, 0),
+            time=np.where(passed, ticks, 0),
             flag=flag,
             death=death,
             milestone=milestones,
@@ -87,7 +89,7 @@ class Progress:
         flag = seen.flag & ~self.ending
         death = seen.lost & ~self.ending
         self.flags += flag
-        self.ending = seen.flag | seen.lost | (self.ending & (after.task != 8))
+        self.ending = seen.flag | seen.lost | (self.ending & (after.task != TASK_CONTROLLED))
         return flag, death
 
     def facts(self, lane: int, end: int, after: MarioFacts, start_level: str) -> dict[str, float | str]:
