@@ -98,9 +98,10 @@ class Screen:
 
     def size(self) -> tuple[int, int]:
         """How many columns and rows the terminal has now."""
-        try:
+        columns = rows = 0
+        with contextlib.suppress(OSError, ValueError):
             columns, rows = os.get_terminal_size(self._stream.fileno())
-        except (OSError, ValueError):
+        if columns == 0 or rows == 0:  # some terminals do not know
             columns, rows = shutil.get_terminal_size()
         return max(columns, 2), max(rows, self._status_lines + 1)
 
