@@ -22,7 +22,7 @@ from respawn.worlds.mario.starts import Starts
 
 START_X, GROUND_Y = 40, 176
 PIPE = range(240, 272)
-ENEMY_WALK = 64
+ENEMY_WALK = 16
 FORK_X, GOAL_X = 1_100, 1_300
 TICK_FRAMES = 24
 _WALK, _RUN, _JUMP, _FALL, _FASTEST_FALL = 24, 40, -80, 5, 64  # sixteenths of a pixel a frame
@@ -42,7 +42,7 @@ def pit_columns(level: Level) -> range:
 
 def enemy_x(level: Level) -> int:
     """Where a level's enemy walks, from here to `ENEMY_WALK` pixels further right."""
-    return 104 + 8 * ((level.world + level.stage) % 4)
+    return 136 + 8 * ((level.world + level.stage) % 4)
 
 
 @dataclass
@@ -131,7 +131,7 @@ class _Console:
             self._begin_scene(ram.TASK_PIPE)
         elif str(self.level) in MAZES and FORK_X <= x < FORK_X + 8 and stands:
             self.x -= MAZE_WARP_PIXELS * 16
-            self.left_edge -= MAZE_WARP_PIXELS
+            self.left_edge = max(self.left_edge - MAZE_WARP_PIXELS, 0)
         elif x >= GOAL_X and self.stage == 4:
             self.mode = ram.MODE_VICTORY
             self._begin_scene(0)
