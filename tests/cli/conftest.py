@@ -51,6 +51,16 @@ def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return runs
 
 
+@pytest.fixture(scope="session")
+def jumper(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A runs folder with a Mario run of one update: it knows nothing, but it can be judged."""
+    runs = tmp_path_factory.mktemp("mario") / "runs"
+    watched = ["--evaluation.every-updates", "1", "--evaluation.episodes", "2", "--evaluation.num-lanes", "2"]
+    words = ["train", "mario", "--updates", "1", "--name", "jumper", "--runs", str(runs), *TINY, *watched]
+    assert main(words) == 0
+    return runs
+
+
 @pytest.fixture
 def runs(trained: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A copy of the two runs in ./runs, where commands look when they are told nothing else."""

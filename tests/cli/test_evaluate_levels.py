@@ -4,24 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from respawn.cli.main import main
-
-OPTIONS = ["--collection.horizon-steps", "16", "--collection.num-lanes", "4", "--learner.epochs", "1"]
 SCORE = {
     *("clear_rate", "interval", "cleared", "episodes", "courses", "x_mean", "x_interval", "x_std", "seconds_mean"),
     *("time_left_mean", "cleared_seconds_mean", "cleared_time_left_mean", "score_mean", "return_mean", "length_mean"),
     "ends",
 }
-
-
-@pytest.fixture(scope="module")
-def jumper(tmp_path_factory):
-    """A Mario run of one update: it knows nothing, but it can be judged."""
-    runs = tmp_path_factory.mktemp("mario") / "runs"
-    words = ["train", "mario", "--updates", "1", "--name", "jumper", "--runs", str(runs), "--device", "cpu", *OPTIONS]
-    watched = ["--evaluation.every-updates", "1", "--evaluation.episodes", "2", "--evaluation.num-lanes", "2"]
-    assert main([*words, *watched, "--observers.no-tensorboard", "--observers.no-console"]) == 0
-    return runs
 
 
 @pytest.fixture

@@ -29,6 +29,27 @@ def test_nothing_left_to_do_is_said(respawn, runs):
     assert respawn("resume", "--runs", "nowhere").sentence.startswith("nothing to resume in nowhere: it holds no runs")
 
 
+def test_a_run_that_reached_its_goal_is_finished_until_it_is_given_new_limits(respawn, runs, tiny):
+    goal = ["--evaluation.every-updates", "1", "--evaluation.stop-at", "1", "--evaluation.stop-after", "2"]
+    trained = respawn("train", "cartpole-ppo", "--updates", "9", "--name", "good", *tiny, *goal)
+    assert trained.exit_code == 0 and "in 2 updates, where its goal was reached." in trained.out
+    assert trained.out.endswith("Go on:      respawn resume good --updates 9\n")
+    events = [json.loads(line) for line in (runs / "good/events.jsonl").read_text().splitlines()]
+    told = {event["kind"]: event["message"] for event in events}
+    assert told["goal_reached"] == "goal reached at update 2: evaluation/return_mean of at least 1, 2 times in a row"
+    answer = respawn("resume", "good")
+    assert answer.exit_code == 0
+    assert answer.out == (
+        "Run good is finished at update 2, where its goal was reached; give a higher --updates to go on.\n"
+    )
+    assert "good (is finished at update 2, where its goal" in respawn("resume").sentence
+    assert "resume good --updates 9" in respawn("runs", "show", "good").out
+    assert respawn("resume", "good", "--updates", "4").exit_code == 0
+    assert shown(respawn, "good")["updates"] == 4
+    assert json.loads((runs / "good/config.json").read_text())["evaluation"]["stop_at"] is None
+    assert '"goal_lifted"' in (runs / "good/events.jsonl").read_text()
+
+
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [

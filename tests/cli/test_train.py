@@ -26,6 +26,20 @@ def test_the_end_says_what_was_learned_and_how_to_go_on(respawn, runs, tiny):
     assert json.loads((runs / "new/config.json").read_text())["seed"] == 7
 
 
+def test_the_end_of_a_mario_run_says_how_often_it_clears(respawn, runs, tiny):
+    answer = respawn("train", "mario", "--updates", "1", "--name", "new", *tiny)
+    assert answer.exit_code == 0
+    lines = answer.out.splitlines()
+    learned = next(line for line in lines if line.startswith("Learned: "))
+    assert learned.startswith("Learned: cleared 0 of 100 greedy episodes on fresh seeds (95 % interval 0 to 4 %), x ")
+    assert learned.endswith(" on average, after 32 decisions in 1 updates.")
+    assert lines[-4:-1] == [
+        "Judge it:   respawn evaluate new",
+        "Watch it:   respawn play new",
+        "Film it:    respawn video new",
+    ]
+
+
 @pytest.mark.parametrize("words", [[], ["--seed", "3"], ["mario", "--seed", "3"]])
 def test_without_a_preset_mario_is_trained(respawn, monkeypatch, words):
     called = []

@@ -99,3 +99,22 @@ def test_the_best_is_remembered(score):
     assert not again.evaluation_due(Clock(updates=4))
     again.judged(judgement(8, 6.0))
     assert again.checkpoint_due(Clock(updates=8)) == (score is None)
+
+
+def with_goal(stop_at=0.9, stop_after=2):
+    evaluation = EvaluationConfig(every_updates=1, stop_at=stop_at, stop_after=stop_after)
+    return Cadence(evaluation, CheckpointsConfig(), last_update=100, limit_seconds=None)
+
+
+def test_a_goal_must_be_reached_so_many_times_in_a_row():
+    cadence = with_goal()
+    reached = []
+    for update, score in enumerate([0.95, 0.5, None, 0.9, math.nan, 0.9, 1.0], start=1):
+        cadence.judged(judgement(update, score))
+        reached.append(cadence.finished(Clock(updates=update)))
+    assert reached == [False] * 6 + [True]
+    assert cadence.goal_reached and cadence.goal == "evaluation/return_mean of at least 0.9, 2 times in a row"
+    again = with_goal()
+    again.restore(cadence.state())
+    assert again.goal_reached
+    assert not make(every_evaluation=1).goal_reached  # without a goal there is none to reach

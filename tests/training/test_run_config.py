@@ -104,6 +104,7 @@ def test_what_no_run_can_be_is_refused(change):
         {"device": "cuda"},
         {"checkpoints": CheckpointsConfig(every_updates=1)},
         {"observers": ObserversConfig(console=False)},
+        {"evaluation": replace(PRESETS["cartpole-ppo"].evaluation, stop_at=0.9, stop_after=3)},
     ],
 )
 def test_limits_and_watchers_are_no_part_of_the_fingerprint(change):
@@ -120,6 +121,7 @@ def test_limits_and_watchers_are_no_part_of_the_fingerprint(change):
         {"learner": VTraceConfig()},
         {"world": RecallConfig()},
         {"collection": CollectionConfig(lag=1)},
+        {"evaluation": replace(PRESETS["cartpole-ppo"].evaluation, seed_base=5)},
     ],
 )
 def test_what_decides_numbers_is_part_of_the_fingerprint(change):

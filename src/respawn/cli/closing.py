@@ -10,10 +10,12 @@ from respawn.cli.pipes import forget_stdout
 from respawn.cli.wording import command_for, command_to_go_on, in_one_line
 from respawn.errors import CheckpointError, RespawnError
 from respawn.evaluation.config import EvaluationConfig
+from respawn.evaluation.intervals import wilson_interval
 from respawn.runs.layout import RunFolder
 from respawn.training.drive import Outcome
 from respawn.training.judge import Judgement, judge
 from respawn.training.launch import load_config
+from respawn.worlds.mario.config import MarioConfig
 
 CLOSING_EVALUATION = EvaluationConfig(episodes=100, num_lanes=50, seed_base=2_000_000)
 """Other seeds than those watched during training, so that what is said at the end was not chosen by looking at it."""
@@ -46,6 +48,9 @@ def _tell(folder: RunFolder, outcome: Outcome) -> int:
             exit_code = INTERRUPTED
         print(f"Run folder: {folder.path}")
         print(f"Judge it:   {command_for('evaluate', folder)}")
+        if isinstance(load_config(folder).world, MarioConfig):
+            print(f"Watch it:   {command_for('play', folder)}")
+            print(f"Film it:    {command_for('video', folder)}")
         print(f"Go on:      {command_to_go_on(folder, outcome.updates)}")
     else:
         print(f"Stopped at update {outcome.updates}, and saved.")
@@ -82,12 +87,25 @@ def _judged(folder: RunFolder) -> Judgement:
 
 
 def _learned(judgement: Judgement, outcome: Outcome) -> str:
-    metrics = judgement.metrics
+    made = f"after {outcome.decisions:,} decisions in {outcome.updates:,} updates"
+    why = ", where its goal was reached" if outcome.goal_reached else ""
+    return f"Learned: {_reached(judgement)}, {made}{why}."
+
+
+def _reached(judgement: Judgement) -> str:
+    """How often levels were cleared, in worlds that have levels; else the return."""
+    metrics, episodes = judgement.metrics, judgement.episodes
+    if all("cleared" in episode.facts for episode in episodes):
+        cleared = sum(episode.facts["cleared"] == 1.0 for episode in episodes)
+        low, high = wilson_interval(cleared, len(episodes))
+        return (
+            f"cleared {cleared} of {len(episodes)} greedy episodes on fresh seeds "
+            f"(95 % interval {100 * low:.0f} to {100 * high:.0f} %), x {metrics['evaluation/x']:,.0f} on average"
+        )
     return (
-        f"Learned: return {metrics['evaluation/return_mean']:.1f} on average "
+        f"return {metrics['evaluation/return_mean']:.1f} on average "
         f"(95 % interval {metrics['evaluation/return_low']:.1f} to {metrics['evaluation/return_high']:.1f}) "
-        f"over {int(metrics['evaluation/episodes'])} greedy episodes on fresh seeds, "
-        f"after {outcome.decisions:,} decisions in {outcome.updates:,} updates."
+        f"over {int(metrics['evaluation/episodes'])} greedy episodes on fresh seeds"
     )
 
 

@@ -81,13 +81,15 @@ def _finished(folder: RunFolder, arguments: ResumeArguments) -> str | None:
     Raises:
       ConfigError: a new limit was given, and the run is beyond it.
     """
+    from respawn.checkpoints.store import find_newest
     from respawn.training.choose import reached_limit
+    from respawn.training.goal import with_new_limits
     from respawn.training.launch import load_config
 
     if folder.is_locked():  # whoever tries to take it up is told by whom
         return None
     config = load_config(folder)
-    wanted = config.with_limits(arguments.updates, arguments.minutes)
+    wanted = with_new_limits(config, find_newest(folder.checkpoints), arguments.updates, arguments.minutes)
     reached = reached_limit(folder, wanted)
     if reached is None:
         return None

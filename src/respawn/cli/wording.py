@@ -5,6 +5,7 @@ from pathlib import Path
 
 from respawn.runs.json_files import read_json_object
 from respawn.runs.layout import RunFolder
+from respawn.runs.metadata import read_status
 
 _LONGEST_CAUSE = 400
 
@@ -17,12 +18,14 @@ def command_for(verb: str, folder: RunFolder) -> str:
 
 
 def command_to_go_on(folder: RunFolder, updates: int) -> str:
-    """The command that trains a run on; where a limit of the run would end it at once, with a limit twice as high."""
+    """The command that trains a run on; where a limit of the run would end it at once, with a higher one."""
     config = read_json_object(folder.config)
     last = config.get("updates") or config.get("planned_updates") or 0
     command = command_for("resume", folder)
     if updates >= last:
         return f"{command} --updates {2 * max(1, updates)}"
+    if read_status(folder).facts.get("goal_reached"):
+        return f"{command} --updates {last}"
     return f"{command} --minutes {2 * config['minutes']:g}" if config.get("minutes") else command
 
 

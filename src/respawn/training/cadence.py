@@ -43,6 +43,13 @@ class Cadence:
         """Whether the run is as good as it was to become."""
         return self._evaluation.stop_at is not None and self._times_reached >= self._evaluation.stop_after
 
+    @property
+    def goal(self) -> str:
+        """What the run was to reach, in words."""
+        config = self._evaluation
+        times = "" if config.stop_after == 1 else f", {config.stop_after} times in a row"
+        return f"{self._checkpoints.best_metric} of at least {config.stop_at:g}{times}"
+
     def evaluation_due(self, clock: Clock) -> bool:
         """Whether this update is one to judge and has not been judged yet."""
         every = self._evaluation.every_updates

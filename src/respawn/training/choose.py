@@ -8,6 +8,7 @@ from respawn.errors import RespawnError, RunFolderError
 from respawn.runs.layout import RunFolder, list_runs
 from respawn.runs.metadata import read_meta
 from respawn.training.config import RunConfig
+from respawn.training.goal import goal_was_reached, with_new_limits
 from respawn.training.launch import load_config
 
 
@@ -58,6 +59,8 @@ def reached_limit(folder: RunFolder, config: RunConfig) -> ReachedLimit | None:
         return ReachedLimit(
             "--updates", f"at update {made} of {last}" if made == last else f"at update {made}, past {last}"
         )
+    if goal_was_reached(found, config.evaluation):
+        return ReachedLimit("--updates", f"at update {made}, where its goal was reached")
     if config.minutes is not None:
         minutes = read_part(found.path, found.manifest, "clock")["seconds"] / 60
         if minutes >= config.minutes:
@@ -72,7 +75,8 @@ def _obstacle(folder: RunFolder, preset: str | None, updates: int | None, minute
             return f"is not of preset {preset}"
         if folder.is_locked():
             return "is running"
-        reached = reached_limit(folder, load_config(folder).with_limits(updates, minutes))
+        config = with_new_limits(load_config(folder), find_newest(folder.checkpoints), updates, minutes)
+        reached = reached_limit(folder, config)
     except RespawnError as error:
         return str(error)
     return None if reached is None else f"is finished {reached.where}"

@@ -26,6 +26,9 @@ NOT_NUMBERS = frozenset({"updates", "minutes", "planned_updates", "device", "wan
 """Fields that a resumed run may change: when to stop, what to keep and who watches. They decide no number, or, like
 the plan and the device, are changed only on purpose and said aloud."""
 
+NOT_NUMBERS_OF_EVALUATION = {"stop_at": None, "stop_after": 1}
+"""Fields of an evaluation that a resumed run may change too, by what counts in their place: when to stop."""
+
 MOST_UPDATES = 99_999_999
 """A checkpoint's name has eight digits for its update."""
 
@@ -83,6 +86,18 @@ class RunConfig:
         )
         self._check_best_metric()
         self._check_minibatches()
+        self._check_cuda_graphs()
+
+    def _check_cuda_graphs(self) -> None:
+        if not self.model.cuda_graphs:
+            return
+        if self.collection.lag != 0 or self.learner.optimizer.accumulation != 1:
+            raise ConfigError(
+                "model.cuda-graphs needs collection.lag 0 and learner.optimizer.accumulation 1, and they are "
+                f"{self.collection.lag} and {self.learner.optimizer.accumulation}; change them, or leave the graphs out"
+            )
+        if self.learner.compile:
+            raise ConfigError("model.cuda-graphs and learner.compile exclude each other; leave out one of the two")
 
     def _check_best_metric(self) -> None:
         known = (*_EVERY_WORLDS_METRICS, *(f"evaluation/{name}" for name in numeric_facts(self.world)))
@@ -147,4 +162,5 @@ def config_sha256(config: RunConfig) -> str:
     """A fingerprint of the settings that decide numbers."""
     as_read_back = config_to_json(config_from_json(config_to_json(config)))  # a 1 where a float belongs becomes 1.0
     numbers = {name: value for name, value in as_read_back.items() if name not in NOT_NUMBERS}
+    numbers["evaluation"] = {**numbers["evaluation"], **NOT_NUMBERS_OF_EVALUATION}
     return hashlib.sha256(json.dumps(numbers, sort_keys=True).encode()).hexdigest()

@@ -23,6 +23,8 @@ class Outcome:
     exit_code: int
     updates: int
     decisions: int
+    goal_reached: bool = False
+    """whether it became as good as it was to become"""
 
 
 def drive(run: Run, folder: RunFolder) -> Outcome:
@@ -34,13 +36,17 @@ def drive(run: Run, folder: RunFolder) -> Outcome:
         save_if_due(run)
         shutdown.wait_until_told()
         status: Literal["finished", "stopped"] = "finished" if shutdown.signal is None else "stopped"
+        goal_reached = run.cadence.goal_reached
+        if goal_reached:
+            run.tell(Event("goal_reached", f"goal reached at update {run.clock.updates}: {run.cadence.goal}"))
         message = f"{status} at update {run.clock.updates}"
         message += f" by {shutdown.signal.name}" if shutdown.signal is not None else ""
         run.tell(Event(status, message, facts={"update": run.clock.updates}))
-        write_status(folder, status, updates=run.clock.updates, decisions=run.clock.decisions)
+        facts = {"updates": run.clock.updates, "decisions": run.clock.decisions, "goal_reached": goal_reached}
+        write_status(folder, status, **facts)
     if run.observers.failures and shutdown.signal is None:
         raise ObserverError(f"the training is whole and saved, but {run.observers.failures[0]}")
-    return Outcome(status, shutdown.exit_code, run.clock.updates, run.clock.decisions)
+    return Outcome(status, shutdown.exit_code, run.clock.updates, run.clock.decisions, goal_reached)
 
 
 def save_if_due(run: Run) -> None:

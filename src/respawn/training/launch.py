@@ -16,6 +16,7 @@ from respawn.training.assemble import assemble
 from respawn.training.config import RunConfig, config_from_json, config_to_json
 from respawn.training.device import prepare_torch, resolve_device, resolve_threads
 from respawn.training.drive import Outcome, drive, record_failure
+from respawn.training.goal import with_new_limits
 from respawn.training.run import Run
 from respawn.worlds.registry import describe
 
@@ -54,9 +55,9 @@ def take_up(
     """Go on with a run from its newest whole checkpoint, to its own limits or to new ones."""
     with folder.lock():
         before = load_config(folder)
-        config = before.with_limits(updates, minutes)
-        config = replace(config, device=str(resolve_device(device or config.device, wants_gpu=config.wants_gpu)))
         found = find_newest(folder.checkpoints)
+        config = with_new_limits(before, found, updates, minutes)
+        config = replace(config, device=str(resolve_device(device or config.device, wants_gpu=config.wants_gpu)))
         run = _assembled(config, folder, first_update=0 if found is None else found.manifest.updates)
         try:
             _restore(run, folder, found)
@@ -120,6 +121,8 @@ def _about_resuming(
             "schedules follow the new plan from here"
         )
         events.append(Event("plan_extended", message, "warning"))
+    if config.evaluation.stop_at != before.evaluation.stop_at:
+        events.append(Event("goal_lifted", "the goal was reached before, and stops the run no longer"))
     if config.device != before.device:
         message = f"the run moves from {before.device} to {config.device}: numbers may differ in the last digits"
         events.append(Event("device_changed", message, "warning"))
