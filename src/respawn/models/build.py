@@ -52,7 +52,13 @@ def _encoder(observation: ObservationSpec, config: ModelConfig) -> Encoder:
             raise ConfigError(
                 f"model.patch ({config.patch}) must divide the pictures' height and width, {height} and {width}; use 1"
             )
-        return ImpalaEncoder((num_channels, height, width), config.channels, config.feature_size, config.patch)
+        return ImpalaEncoder(
+            (num_channels, height, width),
+            config.channels,
+            config.feature_size,
+            patch=config.patch,
+            cuda_graphs=config.cuda_graphs,
+        )
     return MLPEncoder(observation.shape, config.hidden_sizes, config.activation)
 
 

@@ -21,6 +21,8 @@ class ModelConfig:
     """impala: channels of each residual stage; a stage halves height and width"""
     patch: int = 1
     """impala: pixels of a square this wide and high go in as channels of one place; 2 makes it four times as fast"""
+    cuda_graphs: bool = False
+    """impala, on a GPU: record its kernels and replay them as one; needs collection.lag 0 and no accumulation"""
     feature_size: int = 256
     """impala: how many features come out"""
     core: Literal["none", "gru", "lstm", "transformer"] = "none"

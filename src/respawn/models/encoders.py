@@ -7,6 +7,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from respawn.models.cuda_graphs import GraphedPasses
+
 
 class Encoder(nn.Module):
     """Observation [..., *shape] in, features [..., num_features] out."""
@@ -61,6 +63,26 @@ class ResidualBlock(nn.Module):
         return pictures + inner
 
 
+class ImpalaPass(nn.Module):
+    """From pictures to features; it may share its parts with others of its kind."""
+
+    def __init__(self, stages: nn.Module, output: nn.Module, patch: int) -> None:
+        super().__init__()
+        self.stages = stages
+        self.output = output
+        self._patch = patch
+
+    def forward(self, pictures: Tensor) -> Tensor:
+        """uint8 [N, C, H, W] to [N, num_features]."""
+        # A GPU's convolutions are fastest with the channels last, in the numbers that they compute in.
+        dtype = torch.get_autocast_dtype("cuda") if torch.is_autocast_enabled("cuda") else torch.float32
+        if self._patch > 1:
+            pictures = functional.pixel_unshuffle(pictures, self._patch)
+        pictures = pictures.to(dtype, memory_format=_layout(pictures)) / 255.0
+        maps: Tensor = functional.relu(self.stages(pictures))
+        return functional.relu(self.output(maps.flatten(1)))
+
+
 class ImpalaEncoder(Encoder):
     """The residual network of IMPALA (Espeholt et al. 2018, figure 3), for uint8 pictures of any size.
 
@@ -69,10 +91,15 @@ class ImpalaEncoder(Encoder):
     """
 
     def __init__(
-        self, shape: tuple[int, int, int], channels: tuple[int, ...], num_features: int, patch: int = 1
+        self,
+        shape: tuple[int, int, int],
+        channels: tuple[int, ...],
+        num_features: int,
+        *,
+        patch: int = 1,
+        cuda_graphs: bool = False,
     ) -> None:
         super().__init__()
-        self._patch = patch
         num_channels, height, width = shape[0] * patch**2, shape[1] // patch, shape[2] // patch
         stages: list[nn.Module] = []
         for stage_channels in channels:
@@ -88,18 +115,18 @@ class ImpalaEncoder(Encoder):
         nn.init.orthogonal_(self.output.weight, gain=math.sqrt(2.0))
         nn.init.zeros_(self.output.bias)
         self.num_features = num_features
+        # In a list, so that the parts that they share are not counted as parameters twice.
+        self._passes = [self._make_pass(patch)]
+        self._graphed = GraphedPasses(lambda: self._make_pass(patch)) if cuda_graphs else None
+
+    def _make_pass(self, patch: int) -> ImpalaPass:
+        return ImpalaPass(self.stages, self.output, patch)
 
     def forward(self, observations: Tensor) -> Tensor:
         """uint8 [..., C, H, W] to [..., num_features]."""
         leading = observations.shape[:-3]
-        # A GPU's convolutions are fastest with the channels last, in the numbers that they compute in.
-        dtype = torch.get_autocast_dtype("cuda") if torch.is_autocast_enabled("cuda") else torch.float32
-        pictures = observations.reshape(-1, *observations.shape[-3:])  # [N, C, H, W]
-        if self._patch > 1:
-            pictures = functional.pixel_unshuffle(pictures, self._patch)
-        pictures = pictures.to(dtype, memory_format=_layout(pictures)) / 255.0
-        maps: Tensor = functional.relu(self.stages(pictures))
-        features = functional.relu(self.output(maps.flatten(1)))
+        pictures = observations.reshape(-1, *observations.shape[-3:])
+        features: Tensor = (self._graphed or self._passes[0])(pictures)
         return features.reshape(*leading, self.num_features)
 
 

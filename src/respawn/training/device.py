@@ -47,3 +47,5 @@ def prepare_torch(device: torch.device, threads: int) -> None:
         os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
         torch.backends.cudnn.benchmark = False
         torch.use_deterministic_algorithms(True, warn_only=True)
+        # All memory is written before it is read here; filling it first would only take time.
+        torch.utils.deterministic.fill_uninitialized_memory = False  # type: ignore[attr-defined]

@@ -77,6 +77,8 @@ class MarioConfig:
     """an episode begins after 0 to this many frames of standing still"""
     noop_starts: int = 0
     """and after 0 to this many decisions of standing still on top"""
+    skip_cutscenes: bool = True
+    """run on without a decision while Mario does not obey: in pipes, while he grows, between levels"""
     whole_game: bool = False
     """go on with the next level after a flag and with the next life after a death, until all are lost"""
     stall_steps: int = 240

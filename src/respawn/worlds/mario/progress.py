@@ -16,7 +16,8 @@ FASTEST_PIXELS = 6
 MOST_TICKS = 10
 """More than this many ticks of the clock at once are no time that passed: the clock was set."""
 _ARRAYS = (
-    "steps", "stalled", "furthest", "best", "covered", "owed", "loops", "flags", "first_score", "start", "ending"
+    "steps", "stalled", "furthest", "best", "covered", "owed", "loops", "flags", "first_score", "start", "ending",
+    "frames", "home",
 )  # fmt: skip
 
 
@@ -25,23 +26,24 @@ class Progress:
 
     def __init__(self, num_lanes: int, frame_skip: int, milestone_pixels: int) -> None:
         self._walkable = FASTEST_PIXELS * frame_skip
-        self._seconds_a_step = frame_skip / FRAMES_PER_SECOND
+        self._frame_skip = frame_skip
         self._milestone_pixels = milestone_pixels
         self.steps, self.stalled, self.loops, self.flags = (np.zeros(num_lanes, np.int32) for _ in range(4))
         self.furthest, self.best, self.covered, self.owed = (np.zeros(num_lanes, np.int32) for _ in range(4))
-        self.first_score, self.start = (np.zeros(num_lanes, np.int32) for _ in range(2))
+        self.first_score, self.start, self.frames, self.home = (np.zeros(num_lanes, np.int32) for _ in range(4))
         self.ending = np.zeros(num_lanes, np.bool_)
         self.looped = np.zeros(num_lanes, np.bool_)
         self.left_level = np.zeros(num_lanes, np.bool_)
 
     def begin(self, lanes: Integers, starts: Integers, facts: MarioFacts) -> None:
         """New episodes in some lanes, from these entries of the table of starts, whose facts these are."""
-        for array in (self.steps, self.stalled, self.loops, self.flags, self.covered, self.owed):
+        for array in (self.steps, self.stalled, self.loops, self.flags, self.covered, self.owed, self.frames):
             array[lanes] = 0
         self.ending[lanes] = False
         self.furthest[lanes] = self.best[lanes] = facts.x
         self.first_score[lanes] = facts.score
         self.start[lanes] = starts
+        self.home[lanes] = _level_number(facts)
 
     def advance(self, before: MarioFacts, after: MarioFacts, seen: Seen) -> Counted:
         """Take note of one step and say what it added."""
@@ -50,7 +52,7 @@ class Progress:
         moved = after.x - before.x
         walked = np.abs(moved) <= self._walkable
         self.looped = ~elsewhere & (np.abs(moved + MAZE_WARP_PIXELS) <= self._walkable)
-        self.left_level = level_changed & ~self.ending
+        self.left_level = (_level_number(after) != self.home) & ~seen.flag
         # What a maze took back is walked again for nothing.
         self.owed[self.looped] += MAZE_WARP_PIXELS
         self.loops += self.looped
@@ -65,6 +67,7 @@ class Progress:
         self.best = np.where(self.looped, np.minimum(self.best, after.x), np.maximum(self.best, self.furthest))
         self.stalled = np.where((ground > 0) | elsewhere | self.looped, 0, self.stalled + 1).astype(np.int32)
         self.steps += 1
+        self.frames += self._frame_skip
         ticks = before.time - after.time
         # What is left on the clock after a flag is turned into points, which is no time that passed.
         passed = (ticks > 0) & (ticks <= MOST_TICKS) & ~self.ending
@@ -77,6 +80,16 @@ class Progress:
             death=death,
             milestone=milestones,
         )
+
+    def arrive(self, lane: int, frames: int, before: MarioFacts, after: MarioFacts) -> None:
+        """A lane has run on by itself for so many frames and is somewhere else, or somebody else, now."""
+        self.frames[lane] += frames
+        moved = abs(int(after.x[lane]) - int(before.x[lane])) > self._walkable
+        if moved or after.area_pointer[lane] != before.area_pointer[lane]:
+            self.furthest[lane] = after.x[lane]
+            self.stalled[lane] = 0
+        self.best[lane] = max(self.best[lane], self.furthest[lane])
+        self.ending[lane] = False
 
     def _cover(self, ground: Integers) -> Integers:
         """New ground; returns the milestones that it passed."""
@@ -103,7 +116,7 @@ class Progress:
             "score": float(after.score[lane] - self.first_score[lane]),
             "coins": float(after.coins[lane]),
             "time_left": float(after.time[lane]),
-            "seconds": float(self.steps[lane] * self._seconds_a_step),
+            "seconds": float(self.frames[lane] / FRAMES_PER_SECOND),
             "flags": float(self.flags[lane]),
             "loops": float(self.loops[lane]),
             "reached": f"{after.world[lane]}-{after.stage[lane]}",
@@ -118,3 +131,7 @@ class Progress:
         for name in _ARRAYS:
             mine: NDArray[Any] = getattr(self, name)
             setattr(self, name, np.array(np.asarray(state[name]), mine.dtype))
+
+
+def _level_number(facts: MarioFacts) -> Integers:
+    return facts.world * 10 + facts.stage

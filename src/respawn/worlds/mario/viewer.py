@@ -23,14 +23,20 @@ class Viewer:
         self._screen: ConsolePool | None = None
         self._before: Bytes | None = None  # [B, state_bytes]
         self._buttons = np.zeros(num_lanes, np.uint8)
+        self._extra = np.zeros(num_lanes, np.int32)  # frames that the lane ran on after the decided ones
         self._fresh = np.ones(num_lanes, np.bool_)  # lanes whose episode has not made a step yet
 
     def before_step(self, buttons: Bytes) -> None:
         """Keep what the step begins from, if anybody looks."""
         self._buttons = buttons.copy()  # the world clears what a lane held when its episode ends
         self._fresh[:] = False
+        self._extra[:] = 0
         if self._screen is not None:
             self._before = self._consoles.save_states(self._all)
+
+    def ran_on(self, lane: int, frames: int) -> None:
+        """A lane has run on by itself after the decided frames."""
+        self._extra[lane] = frames
 
     def restarted(self, lanes: Integers) -> None:
         """Lanes have gone back to a start within the step."""
@@ -51,26 +57,27 @@ class Viewer:
         return picture
 
     def last_frames(self, lane: int) -> Bytes:
-        """[frame_skip, 240, 256, 3]; the picture as it is now if nobody looked before the last step."""
+        """[frames, 240, 256, 3]; the picture as it is now if nobody looked before the last step."""
         if self._before is None:
             return self.picture(lane)[None]
-        return self._play(self._before[lane : lane + 1], self._held(lane))
+        return self._play(self._before[lane : lane + 1], self.held(lane))
 
     def aftermath(self, lane: int, frames: int) -> Bytes:
         """[frames, 240, 256, 3]: how the game would have gone on after a lane's last step, with nothing pressed."""
         released = np.zeros(frames, np.uint8)
         if self._before is None:
             return self._play(self._consoles.save_states(self._all[lane : lane + 1]), released)
-        held = np.concatenate([self._held(lane), released])
-        return self._play(self._before[lane : lane + 1], held)[self._frame_skip :]
+        held = np.concatenate([self.held(lane), released])
+        return self._play(self._before[lane : lane + 1], held)[len(self.held(lane)) :]
 
     def last_buttons(self, lane: int) -> int:
         """What was held."""
         return int(self._buttons[lane])
 
-    def _held(self, lane: int) -> Bytes:
-        """[frame_skip] what was held in each frame of the last step."""
-        return np.full(self._frame_skip, self._buttons[lane], np.uint8)
+    def held(self, lane: int) -> Bytes:
+        """What was held in each frame of the last step: nothing in those that the lane ran on by itself."""
+        decided = np.full(self._frame_skip, self._buttons[lane], np.uint8)
+        return np.concatenate([decided, np.zeros(self._extra[lane], np.uint8)])
 
     def _play(self, state: Bytes, held: Bytes) -> Bytes:
         """The picture of each frame from a state on, with these buttons held."""

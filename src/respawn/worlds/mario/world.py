@@ -19,6 +19,7 @@ from respawn.worlds.mario import ram
 from respawn.worlds.mario.buttons import button_byte
 from respawn.worlds.mario.chance import STARTS, STICKS, WAITS, choose, throw
 from respawn.worlds.mario.config import MarioConfig
+from respawn.worlds.mario.cutscenes import Cutscenes, to_run_on
 from respawn.worlds.mario.engine import PoolConfig
 from respawn.worlds.mario.limits import ENDS, Limits, is_cut, look
 from respawn.worlds.mario.progress import Progress
@@ -40,6 +41,7 @@ class MarioWorld:
         self._device = device or torch.device("cpu")
         self._view: View = (TileView if config.observation == "tiles" else PixelView)(config, num_lanes, self._device)
         self._consoles: ConsolePool = self._game.pool(self._pool_config(num_lanes))
+        self._cutscenes = Cutscenes(self._game, self._pool_config(num_lanes))
         self._viewer = Viewer(self._game, self._consoles, config.frame_skip, num_lanes)
         self._buttons = np.array([button_byte(name) for name in config.action_names], np.uint8)
         self._levels = [str(level) for level in config.start_levels]
@@ -139,9 +141,9 @@ class MarioWorld:
         reward = self._worth.rewards(counted).astype(np.float32)
         progress = self._progress
         ends = self._limits.ends(seen, progress.left_level, progress.looped, progress.stalled, progress.steps)
-        self._facts = after
-        observation = self._view.look(self._watched, after)
         ended = ends >= 0
+        self._facts = self._run_on(after, ended)
+        observation = self._view.look(self._watched, self._facts)
         truncated = ended & is_cut(ends)
         terminated = ended & ~truncated
         episodes: tuple[Episode, ...] = ()
@@ -168,6 +170,22 @@ class MarioWorld:
             valid=self._valid,
             episodes=episodes,
         )
+
+    def _run_on(self, facts: MarioFacts, ended: NDArray[np.bool_]) -> MarioFacts:
+        """Let lanes run through what nothing can be decided in; returns the facts after it."""
+        if not self._config.skip_cutscenes:
+            return facts
+        lanes = to_run_on(self._watched, ended)
+        if not len(lanes):
+            return facts
+        counts = [
+            self._cutscenes.run_on(self._consoles, lane, self._watched, self._view.frames) for lane in lanes.tolist()
+        ]
+        after = read_facts(self._watched)
+        for lane, count in zip(lanes.tolist(), counts, strict=True):
+            self._progress.arrive(lane, count, facts, after)
+            self._viewer.ran_on(lane, count)
+        return after
 
     def _press(self, actions: NDArray[Any]) -> Bytes:
         """What is held in this step: what was decided, or, where the dice say so, what was held before."""
@@ -200,8 +218,12 @@ class MarioWorld:
         return self._viewer.picture(lane)
 
     def last_frames(self, lane: int) -> Bytes:
-        """[frame_skip, 240, 256, 3]: every picture of a lane's last step, also of one that ended its episode."""
+        """[frames, 240, 256, 3]: every picture of a lane's last step, also of one that ended its episode."""
         return self._viewer.last_frames(lane)
+
+    def last_held(self, lane: int) -> Bytes:
+        """What was held in each frame of a lane's last step, those that it ran on by itself included."""
+        return self._viewer.held(lane)
 
     def last_buttons(self, lane: int) -> int:
         """What was really held in a lane's last step."""

@@ -1,0 +1,61 @@
+"""Running on while Mario does not obey, through pipes, while he grows, between levels: nothing is decided there."""
+
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from respawn.worlds.mario import ram
+from respawn.worlds.mario.engine import PoolConfig
+from respawn.worlds.mario.ram import Bytes, Integers, byte
+from respawn.worlds.mario.starts import ConsolePool, Game
+
+MOST_FRAMES = 1_800
+"""No cutscene of the game is longer than half a minute; whatever is, is decided on again."""
+_LEVEL_PLAYS = 3
+_BLINKING = 10
+
+
+def obeys(watched: Bytes) -> NDArray[np.bool_]:
+    """[B] whether it matters what is pressed, or the game is over and nothing will matter any more."""
+    task, mode = byte(watched, ram.TASK), byte(watched, ram.MODE)
+    plays = (mode == ram.MODE_PLAYING) & (byte(watched, ram.MODE_TASK) == _LEVEL_PLAYS)
+    in_hand = (task == ram.TASK_CONTROLLED) | (task == _BLINKING)
+    in_charge: NDArray[np.bool_] = (plays & in_hand) | (mode == ram.MODE_GAME_OVER) | (mode == ram.MODE_TITLE)
+    return in_charge
+
+
+class Cutscenes:
+    """A console beside the others, on which a lane runs on by itself."""
+
+    def __init__(self, game: Game, config: PoolConfig) -> None:
+        self._beside: ConsolePool = game.pool(replace(config, lanes=1, threads=1, skip=1))
+        self._one = np.zeros(1, np.int32)
+        self._nothing = np.zeros(1, np.uint8)
+        self._watched = np.zeros((1, len(config.watch)), np.uint8)
+
+    def run_on(self, consoles: ConsolePool, lane: int, watched: Bytes, frames: Bytes | None) -> int:
+        """Run a lane until Mario obeys; returns how many frames that took.
+
+        Args:
+          consoles: what the lane is one of.
+          lane: which.
+          watched: [B, addresses] what was read after the last step; the lane's row is read again.
+          frames: [B, ...] the newest pictures, if any; the lane's is drawn again.
+        """
+        which = np.array([lane], np.int32)
+        self._beside.load_states(self._one, consoles.save_states(which))
+        picture = None if frames is None else frames[lane : lane + 1]
+        self._watched[0] = watched[lane]
+        count = 0
+        while count < MOST_FRAMES and not obeys(self._watched)[0]:
+            self._beside.step(self._nothing, picture, self._watched)
+            count += 1
+        consoles.load_states(which, self._beside.save_states(self._one))
+        watched[lane] = self._watched[0]
+        return count
+
+
+def to_run_on(watched: Bytes, ended: NDArray[np.bool_]) -> Integers:
+    """The lanes that are in a cutscene and whose episode goes on."""
+    return np.flatnonzero(~ended & ~obeys(watched)).astype(np.int32)
