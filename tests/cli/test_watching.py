@@ -11,9 +11,12 @@ import sys
 
 import pytest
 
+from respawn import weights
 from respawn.cli.main import main
 from respawn.cli.outcomes import outcome, told
 from respawn.contracts.records import Episode
+from respawn.runs.layout import RunFolder
+from respawn.training.pretrained import export
 from respawn.worlds.mario import level_map
 
 SMALL = [
@@ -98,6 +101,38 @@ def test_other_worlds_have_no_levels_and_no_maps(respawn, runs):
     answer = respawn("video", "recall", "--out", "recall.mp4")
     assert answer.exit_code == 0 and "return" in answer.out
     assert "return" in respawn("play", "recall").out
+
+
+@pytest.fixture
+def shipped(here, monkeypatch):
+    """A package that ships the small run's weights as 'mario'."""
+    export(RunFolder(here / "runs/small"), "newest", here / "weights/mario.json")
+    monkeypatch.setattr(weights.resources, "files", lambda package: here / "weights")
+    return "mario"
+
+
+def test_shipped_weights_need_no_run(respawn, here, shipped):
+    shutil.rmtree(here / "runs")
+    answer = respawn("video", shipped, "--plain")
+    assert answer.exit_code == 0 and (here / "mario-shipped-s3000000.mp4").is_file()
+    assert "'mario', shipped with respawn, the likeliest actions" in answer.out
+    assert "'mario', shipped with respawn" in respawn("play", shipped).out
+    assert respawn("map", shipped, "--episodes", "2").exit_code == 0 and (here / "mario-shipped-1-1-map.png").is_file()
+    judged = json.loads(respawn("evaluate", shipped, "--episodes", "2", "--only-greedy", "--json").out)
+    assert (judged["run"], judged["checkpoint"]) == ("mario", "shipped")
+    assert judged["levels"]["1-1"]["clear_rate"] == 0.0
+
+
+def test_a_run_of_the_same_name_comes_before_shipped_weights(respawn, here, shipped):
+    (here / "runs/small").rename(here / "runs/mario")
+    assert "run mario, checkpoint u00000001" in respawn("play", shipped).out
+
+
+def test_a_config_that_cannot_be_used_is_named(respawn, here):
+    (here / "runs/small/config.json").write_text('{"nonsense": 1}')
+    for verb in ("play", "video", "map"):
+        answer = respawn(verb, "small")
+        assert answer.exit_code == 2 and "runs/small/config.json cannot be used" in answer.sentence
 
 
 def test_a_map_is_drawn(respawn, here):

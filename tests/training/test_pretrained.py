@@ -3,17 +3,19 @@ import json
 import pytest
 import torch
 
+from respawn import weights as weights_package
 from respawn.errors import CheckpointError, ConfigError
 from respawn.training import pretrained
-from respawn.training.pretrained import export, read_shipped, read_weights, shipped_names
-from respawn.training.trained import find_trained, load_run
+from respawn.training.pretrained import export, read_shipped, read_weights
+from respawn.training.trained import find_trained, load_run, load_shipped
+from respawn.weights import is_shipped, shipped_names
 from respawn.worlds.registry import make_world
 
 
 @pytest.fixture
 def weights(tmp_path, monkeypatch):
     """A package of weights that is empty yet."""
-    monkeypatch.setattr(pretrained.resources, "files", lambda package: tmp_path)
+    monkeypatch.setattr(weights_package.resources, "files", lambda package: tmp_path)
     return tmp_path
 
 
@@ -34,6 +36,7 @@ def test_what_is_exported_is_the_same_policy(mario_run, weights, tmp_path):
 
 def test_a_run_of_the_same_name_comes_first(mario_run, weights):
     export(mario_run, "newest", weights / "tiny.json")
+    assert not is_shipped(mario_run.path.parent, "tiny") and is_shipped(weights / "runs", "tiny")
     assert find_trained(mario_run.path.parent, "tiny").folder is not None
     assert read_shipped("tiny").trained_with == "respawn train tiny --seed 0"
 
@@ -88,7 +91,7 @@ def test_too_large_weights_are_not_exported(mario_run, weights, monkeypatch):
 
 def test_what_is_really_shipped_can_be_played():
     for name in shipped_names():
-        trained = find_trained(pretrained.Path("no-such-folder"), name)
+        trained = load_shipped(name)
         world = make_world(trained.config.world, 1, device=torch.device("cpu"), seed=0)
         assert trained.model(world.spec, torch.device("cpu")) is not None
         world.close()

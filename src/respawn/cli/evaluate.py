@@ -15,10 +15,12 @@ from respawn.contracts.settings import option_name
 from respawn.errors import ConfigError
 from respawn.evaluation.config import EvaluationConfig
 from respawn.runs.layout import RunFolder, find
+from respawn.weights import is_shipped
 from respawn.worlds.mario.config import MarioConfig
 
 if TYPE_CHECKING:
     from respawn.training.judge import Judgement
+    from respawn.training.trained import Trained
 
 LANES = 50
 
@@ -31,7 +33,7 @@ class EvaluateArguments:
     """
 
     run: RunName
-    """name of the run, or path of its folder"""
+    """name of the run, path of its folder, or 'mario' for the weights that come with respawn"""
     episodes: int = 100
     """how many episodes to play; Mario: in each level"""
     seed_base: int = 3_000_000
@@ -68,15 +70,20 @@ def main(words: list[str]) -> int:
     """Evaluate a run."""
     arguments = parse(EvaluateArguments, words, "respawn evaluate")
     check_at_least(arguments, {"episodes": 1, "seed_base": 0, "lanes": 1, "limit_steps": 1})
+    if is_shipped(arguments.runs, arguments.run):
+        from respawn.training.trained import load_shipped
+
+        return _evaluate_levels(load_shipped(arguments.run), arguments)
     folder = find(arguments.runs, arguments.run)
     # Imported only now: what is above needs no torch, which takes seconds to load.
     from respawn.cli.saved_config import check_saved_config
     from respawn.training.judge import judge
     from respawn.training.launch import load_config
+    from respawn.training.trained import load_run
 
     check_saved_config(folder)
     if isinstance(load_config(folder).world, MarioConfig):
-        return _evaluate_levels(folder, arguments)
+        return _evaluate_levels(load_run(folder, arguments.checkpoint), arguments)
     _refuse_what_is_marios(folder, arguments)
     evaluation = EvaluationConfig(
         episodes=arguments.episodes,
@@ -98,13 +105,13 @@ def main(words: list[str]) -> int:
     return 0
 
 
-def _evaluate_levels(folder: RunFolder, arguments: EvaluateArguments) -> int:
+def _evaluate_levels(trained: "Trained", arguments: EvaluateArguments) -> int:
     from respawn.cli.evaluate_levels import evaluate_levels
     from respawn.cli.levels_table import show_levels
 
     if arguments.sampled:
         raise ConfigError("a Mario run is judged greedily and by drawn actions at once; leave --sampled out")
-    found = evaluate_levels(folder, arguments)
+    found = evaluate_levels(trained, arguments)
     if arguments.json:
         print(json.dumps(found, indent=2))
     else:

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 from respawn.cli.progress import progress_bar
 from respawn.errors import ConfigError
 from respawn.evaluation.levels import GREEDY, NULL_POLICIES, SAMPLED, LevelScore
-from respawn.runs.layout import RunFolder
 from respawn.runs.metadata import describe_machine
 from respawn.training.judge_levels import LevelJudgement, LevelsJudgement, LevelTrials, judge_levels
+from respawn.training.trained import Trained
 
 if TYPE_CHECKING:
     from respawn.cli.evaluate import EvaluateArguments
@@ -28,7 +28,7 @@ def split_levels(text: str | None) -> tuple[str, ...]:
     return names
 
 
-def evaluate_levels(folder: RunFolder, arguments: "EvaluateArguments") -> dict[str, Any]:
+def evaluate_levels(trained: Trained, arguments: "EvaluateArguments") -> dict[str, Any]:
     """Play, and answer what --json prints."""
     trials = LevelTrials(
         levels=split_levels(arguments.levels),
@@ -43,10 +43,10 @@ def evaluate_levels(folder: RunFolder, arguments: "EvaluateArguments") -> dict[s
         rom=arguments.rom,
     )
     with progress_bar() as tell:
-        judgement = judge_levels(folder, trials, which=arguments.checkpoint, device_name=arguments.device, tell=tell)
+        judgement = judge_levels(trained, trials, device_name=arguments.device, tell=tell)
     for damaged in judgement.passed_over:
         print(f"respawn: passed over a damaged checkpoint, {damaged}", file=sys.stderr)
-    return {"run": folder.name, **describe_levels(judgement, trials)}
+    return {"run": trained.name, **describe_levels(judgement, trials)}
 
 
 def describe_levels(judgement: LevelsJudgement, trials: LevelTrials) -> dict[str, Any]:

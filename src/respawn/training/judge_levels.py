@@ -1,10 +1,9 @@
-"""Judging a run's saved policy level by level; for runs in the Mario world."""
+"""Judging a trained policy level by level, in the Mario world."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from respawn.checkpoints.store import Found
 from respawn.contracts.policy import Policy
 from respawn.contracts.records import Episode
 from respawn.contracts.settings import check_at_least, check_between
@@ -20,14 +19,12 @@ from respawn.evaluation.levels import (
     score_level,
 )
 from respawn.models.actor_critic import ActorCritic
-from respawn.runs.layout import RunFolder
-from respawn.training.assemble import fresh_model, make_judging_world
 from respawn.training.config import RunConfig
 from respawn.training.device import prepare_torch, resolve_device
-from respawn.training.judge import find_checkpoint, load_weights
-from respawn.training.launch import load_config
+from respawn.training.trained import Trained
 from respawn.worlds.mario.config import MarioConfig
 from respawn.worlds.mario.levels import find_levels
+from respawn.worlds.registry import make_world
 
 
 @dataclass(frozen=True)
@@ -84,39 +81,35 @@ class LevelsJudgement:
 
 
 def judge_levels(
-    folder: RunFolder,
+    trained: Trained,
     trials: LevelTrials,
     *,
-    which: str = "newest",
     device_name: str = "cpu",
     tell: Callable[[str, float], None] = lambda doing, part: None,
 ) -> LevelsJudgement:
-    """Play the episodes that `trials` asks for with a run's policy.
+    """Play the episodes that `trials` asks for.
 
     Args:
-      folder: the run.
+      trained: the policy: a run's, or one that is shipped.
       trials: how many episodes in which levels.
-      which: 'newest', 'best', or the name of a checkpoint.
       device_name: where to compute.
       tell: is told what is being done, and which part of all is done.
     """
-    config = load_config(folder)
-    world_config = _judged_world(folder, config, trials)
+    config = trained.config
+    world_config = _judged_world(trained, trials)
     levels = [str(level) for level in world_config.start_levels]
     _check_seeds(config, trials, levels)
     device = resolve_device(device_name, wants_gpu=False)
     prepare_torch(device, config.threads)
-    found = find_checkpoint(folder, config, which)
     model: ActorCritic | None = None
     judged: dict[str, LevelJudgement] = {}
     for number, level in enumerate(levels):
         tell(f"level {level}", number / len(levels))
-        here = replace(config, world=replace(world_config, levels=(level,)))
-        world = make_judging_world(here, min(trials.lanes, trials.episodes), folder, lambda event: None, device)
+        here = replace(world_config, levels=(level,))
+        world = make_world(here, min(trials.lanes, trials.episodes), device=device, seed=0)
         try:
             if model is None:
-                model = fresh_model(config, world.spec, device).eval()
-                model.load_state_dict(dict(load_weights(config, found, world.spec, device).tensors))
+                model = trained.model(world.spec, device)
             seeds = level_seeds(level, trials.seed_base, trials.episodes)
             policies = _policies(model, world_config, trials)
             played = play_level(world, policies, seeds, limit_steps=trials.limit_steps, device=device)
@@ -124,13 +117,13 @@ def judge_levels(
             world.close()
         scores = {name: score_level(episodes) for name, episodes in played.items()}
         judged[level] = LevelJudgement(seeds, scores, {name: tuple(episodes) for name, episodes in played.items()})
-    return _judgement(found, world_config, judged)
+    return _judgement(trained, world_config, judged)
 
 
-def _judged_world(folder: RunFolder, config: RunConfig, trials: LevelTrials) -> MarioConfig:
-    world = config.world
+def _judged_world(trained: Trained, trials: LevelTrials) -> MarioConfig:
+    world = trained.config.world
     if not isinstance(world, MarioConfig):
-        raise ConfigError(f"only Mario has levels to be judged in, and run {folder.name} is of another world")
+        raise ConfigError(f"only Mario has levels to be judged in, and {trained.origin} is of another world")
     return replace(
         world,
         levels=tuple(str(level) for level in find_levels(trials.levels or world.levels)),
@@ -164,14 +157,13 @@ def _policies(model: ActorCritic, world: MarioConfig, trials: LevelTrials) -> di
     }
 
 
-def _judgement(found: Found, world: MarioConfig, levels: Mapping[str, LevelJudgement]) -> LevelsJudgement:
-    manifest = found.manifest
+def _judgement(trained: Trained, world: MarioConfig, levels: Mapping[str, LevelJudgement]) -> LevelsJudgement:
     return LevelsJudgement(
-        checkpoint=found.path.name,
-        updates=manifest.updates,
-        decisions=manifest.decisions,
-        weights_sha256=manifest.weights_sha256,
-        passed_over=found.passed_over,
+        checkpoint=trained.checkpoint,
+        updates=trained.updates,
+        decisions=trained.decisions,
+        weights_sha256=trained.weights_sha256,
+        passed_over=trained.passed_over,
         world=world,
         levels=levels,
     )

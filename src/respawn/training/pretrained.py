@@ -4,7 +4,6 @@ import difflib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from importlib import resources
 from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import Any
@@ -22,12 +21,12 @@ from respawn.runs.metadata import read_meta
 from respawn.training.config import RunConfig, config_from_json, config_to_json
 from respawn.training.judge import find_checkpoint
 from respawn.training.launch import load_config
+from respawn.weights import shipped_names, weights_folder
 
 FORMAT = 1
 """Raised whenever an older program could misread newer weights."""
 MOST_BYTES = 2_000_000
 """What is shipped travels with every copy of the package."""
-_PACKAGE = "respawn.weights"
 
 
 @dataclass(frozen=True)
@@ -47,12 +46,6 @@ class Shipped:
     """of the evaluation that was made of these very weights"""
 
 
-def shipped_names() -> tuple[str, ...]:
-    """What comes with this copy of the package."""
-    files = (file.name for file in resources.files(_PACKAGE).iterdir())
-    return tuple(sorted(name.removesuffix(".json") for name in files if name.endswith(".json")))
-
-
 def read_shipped(name: str) -> Shipped:
     """The weights called `name`; raises ConfigError naming those there are, if it is none of them."""
     names = shipped_names()
@@ -62,7 +55,7 @@ def read_shipped(name: str) -> Shipped:
         raise ConfigError(
             f"no weights called '{name}' are shipped; {hint}There are: {', '.join(names) or 'none'}. Name a run instead"
         )
-    return read_weights(resources.files(_PACKAGE) / f"{name}.json")
+    return read_weights(weights_folder() / f"{name}.json")
 
 
 def read_weights(description: Traversable) -> Shipped:

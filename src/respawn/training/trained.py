@@ -9,7 +9,7 @@ from torch import Tensor
 
 from respawn.checkpoints.store import WEIGHTS, Identity, check_identity, read_part
 from respawn.contracts.world import WorldSpec
-from respawn.errors import CheckpointError, ConfigError
+from respawn.errors import CheckpointError, ConfigError, RunFolderError
 from respawn.learners.trainee import ModelWeights
 from respawn.models.actor_critic import ActorCritic
 from respawn.runs.layout import RunFolder, find
@@ -17,7 +17,8 @@ from respawn.training.assemble import fingerprint, fresh_model
 from respawn.training.config import RunConfig, config_sha256
 from respawn.training.judge import find_checkpoint
 from respawn.training.launch import load_config
-from respawn.training.pretrained import read_shipped, shipped_names
+from respawn.training.pretrained import read_shipped
+from respawn.weights import is_shipped
 from respawn.worlds.mario.config import MarioConfig
 
 SHIPPED = "shipped"
@@ -70,14 +71,19 @@ def find_trained(runs_dir: Path, name: str, which: str = "newest") -> Trained:
       name: of a run, of its folder, or of shipped weights.
       which: 'newest', 'best', or the name of a checkpoint.
     """
-    if name in shipped_names() and not (runs_dir / name).is_dir():
+    if is_shipped(runs_dir, name):
         return load_shipped(name)
     return load_run(find(runs_dir, name), which)
 
 
 def load_run(folder: RunFolder, which: str = "newest") -> Trained:
     """The policy that a checkpoint of a run holds."""
-    config = load_config(folder)
+    try:
+        config = load_config(folder)
+    except ConfigError as error:  # what is wrong was not typed on the command line, so the file is named
+        raise RunFolderError(
+            f"{folder.config} cannot be used ({error}); restore it from a copy, or use the respawn that wrote it"
+        ) from error
     found = find_checkpoint(folder, config, which)
     check_identity(found, Identity(config_sha256(config), found.manifest.world))
     return Trained(
