@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from respawn.worlds.mario import ram
 from respawn.worlds.mario.cells import CELL, TOP, Cell, Cells
-from respawn.worlds.mario.ram import Bytes, Integers, MarioFacts, byte, columns, screen_left
+from respawn.worlds.mario.ram import Bytes, Integers, MarioFacts, byte, columns, pixels, screen_left
 
 CellList = tuple[NDArray[np.intp], Integers, Integers, Cells]
 """(lane, row, column, meaning) of cells, one entry each; what comes later lies on top."""
@@ -85,7 +85,7 @@ class Creatures:
         gone = (state & ram.ENEMY_DEFEATED != 0) | ((self.kind == GOOMBA) & (state & 7 >= _SQUASHED))
         on_picture = slots(ram.ENEMY_Y_PAGE) == 1
         self.meaning = np.where(there & ~gone & on_picture, CREATURE_MEANING.take(self.kind), Cell.EMPTY)
-        self.x = slots(ram.ENEMY_X_PAGE).astype(np.int32) * 256 + slots(ram.ENEMY_X_LOW)
+        self.x = pixels(slots(ram.ENEMY_X_PAGE), slots(ram.ENEMY_X_LOW))
         self.y = slots(ram.ENEMY_Y_LOW).astype(np.int32)
         self.x_speed = slots(ram.ENEMY_X_SPEED)
         self.dx = self.x - facts.x[:, None]
@@ -131,7 +131,7 @@ def _hammers(watched: Bytes) -> CellList:
         return watched[:, columns(first, ram.MISC_SLOTS)]
 
     lanes, which = (slots(ram.MISC_STATE) & ram.HAMMER).nonzero()
-    x = slots(ram.MISC_X_PAGE)[lanes, which].astype(np.int32) * 256 + slots(ram.MISC_X_LOW)[lanes, which]
+    x = pixels(slots(ram.MISC_X_PAGE)[lanes, which], slots(ram.MISC_X_LOW)[lanes, which])
     y = slots(ram.MISC_Y_LOW)[lanes, which].astype(np.int32)
     hazard = np.full(len(lanes), Cell.HAZARD, np.uint8)
     return _listed(lanes, x[:, None] + CELL // 2, y[:, None] + CELL // 2, hazard)

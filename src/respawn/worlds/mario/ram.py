@@ -129,7 +129,7 @@ class MarioFacts:
     """What the rules need to know about B lanes; int32 [B] each unless said otherwise."""
 
     x: Integers
-    """pixels from the left end of the area"""
+    """pixels from the left end of the area; a little under 0 after a turn of some mazes"""
     y: Integers
     """pixels from the top of the picture; grows downwards, above 255 is under the picture"""
     x_speed: Integers
@@ -190,7 +190,7 @@ def read_facts(rows: Bytes) -> MarioFacts:
         return wide[:, _COLUMN[address]]
 
     return MarioFacts(
-        x=single(X_PAGE) * 256 + single(X_LOW),
+        x=pixels(byte(rows, X_PAGE), byte(rows, X_LOW)),
         # The page is 1 on the picture: above it, under it and on it follow from one number.
         y=(single(Y_PAGE) - 1) * 256 + single(Y_LOW),
         x_speed=signed(byte(rows, X_SPEED)),
@@ -214,7 +214,12 @@ def read_facts(rows: Bytes) -> MarioFacts:
 
 def screen_left(rows: Bytes) -> Integers:
     """[B] where the picture begins: pixels from the left end of the area."""
-    return byte(rows, SCREEN_PAGE).astype(np.int32) * 256 + byte(rows, SCREEN_LOW)
+    return pixels(byte(rows, SCREEN_PAGE), byte(rows, SCREEN_LOW))
+
+
+def pixels(pages: Bytes, lows: Bytes) -> Integers:
+    """Places from left to right. A maze can throw Mario back a little beyond the left end, to page -1."""
+    return signed(pages) * 256 + lows
 
 
 def signed(values: Bytes) -> Integers:

@@ -89,7 +89,8 @@ class TileReader:
         blocks = np.empty((len(watched), ram.BLOCK_BYTES + 1), np.uint8)
         blocks[:, :-1] = watched[:, columns(ram.BLOCKS, ram.BLOCK_BYTES)]
         blocks[:, -1] = 0
-        near_start = column < _START_COLUMNS
+        # Not after a maze has thrown Mario back that far: then there is more of it to his left.
+        near_start = (column >= 0) & (column < _START_COLUMNS) & (screen_left(watched) >= 0)
         variant = np.where(near_start, column, _START_COLUMNS + column % LEVEL_COLUMNS)
         which = (np.clip(row, _HIGHEST_ROW, _LOWEST_ROW) - _HIGHEST_ROW) * _VARIANTS + variant
         places = self._places.take(which, axis=0)
