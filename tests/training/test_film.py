@@ -32,7 +32,7 @@ def test_a_film_shows_every_frame_the_aftermath_and_the_end(trained, tmp_path):
     frames = frames_of(tmp_path / "film.mp4")
     assert len(frames) == 12 * 4 + LOST_FRAMES + FINAL_FRAMES and frames[0].shape == (480, 768, 3)
     assert [take.seed for take in takes] == [7] and takes[0].episode.end == "step limit"
-    assert len(takes[0].buttons) == 12 and takes[0].cleared is False
+    assert len(takes[0].held) == 12 * 4 and takes[0].cleared is False
     shares = [part for _, part in told]
     assert shares == sorted(shares) and len(shares) == 12 and shares[-1] < 1
 

@@ -45,8 +45,8 @@ class Take:
     episode: Episode | None = None
     waited_frames: int = 0
     """Mario: for how many frames he stood still before"""
-    buttons: list[int] = field(default_factory=list)
-    """Mario: what was held in each step"""
+    held: list[int] = field(default_factory=list)
+    """Mario: the buttons of each frame"""
 
     @property
     def cleared(self) -> bool | None:
@@ -131,8 +131,7 @@ def _frames(
             tell(f"filming step {step.number}", (number + step.number / (step.number + _HALF_WAY_STEPS)) / len(takes))
             take.waited_frames = playback.waited_frames
             take.episode = step.episode
-            if step.buttons is not None:
-                take.buttons.append(step.buttons)
+            take.held.extend(step.held)
             for picture in pictures(step, panel):
                 yield picture
         if picture is not None:

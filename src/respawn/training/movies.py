@@ -31,4 +31,4 @@ def write_take(path: Path, config: RunConfig, take: Take, about: str) -> Played:
 
     world = check_movie(path, config)
     rom = find_rom(Path(world.rom) if world.rom else None, region=world.region, expect=world.region)
-    return record(path, rom, take.waited_frames, take.buttons, world.frame_skip, about)
+    return record(path, rom, take.waited_frames, take.held, about)

@@ -54,6 +54,8 @@ class Step:
     reward: float
     buttons: int | None = None
     """Mario: what was held"""
+    held: bytes = b""
+    """Mario: what was held in each frame, those included that ran on by themselves, through a pipe for example"""
     game: GameFacts | None = None
     """Mario: where he is"""
     episode: Episode | None = None
@@ -137,6 +139,7 @@ class Playback:
                 value=float(decision.values[0]),
                 reward=float(result.reward[0]),
                 buttons=None if self._mario is None else self._mario.last_buttons(0),
+                held=b"" if self._mario is None else self._mario.last_held(0).tobytes(),
                 game=self._game(episode),
                 episode=episode,
                 aftermath=self._aftermath(episode),

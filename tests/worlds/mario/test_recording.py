@@ -53,11 +53,11 @@ def test_a_movie_leads_where_the_episode_led(tmp_path, rom, jitter):
     assert jitter == 0 or waited > 0
     for _ in range(200):
         result = world.step(torch.tensor([RIGHT]))
-        held.append(world.last_buttons(0))
+        held += world.last_held(0).tolist()
         if result.episodes:
             break
     assert result.episodes[0].end == "death" and held[-1] == BUTTONS["RIGHT"]
-    played = record(tmp_path / "death.fm2", rom, waited, held, config.frame_skip, "respawn a test")
+    played = record(tmp_path / "death.fm2", rom, waited, held, "respawn a test")
     assert (played.world, played.stage, played.lives) == (1, 1, 2)
     again = play(read_movie(tmp_path / "death.fm2"), open_console(rom))
     assert again == played
@@ -78,7 +78,7 @@ def test_a_movie_that_leads_elsewhere_is_not_kept(tmp_path, rom, monkeypatch):
     astray = replace(parse_played(rom), ram_hash=hashlib.sha256(b"elsewhere").hexdigest())
     monkeypatch.setattr(recording, "play", lambda movie, console: astray)
     with pytest.raises(MovieError, match="does not lead where the episode led"):
-        record(tmp_path / "no.fm2", rom, 0, [0], 4, "respawn a test")
+        record(tmp_path / "no.fm2", rom, 0, [0] * 4, "respawn a test")
     assert list(tmp_path.iterdir()) == []
 
 

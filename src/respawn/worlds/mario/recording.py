@@ -32,7 +32,7 @@ def check_recordable(path: Path, levels: Sequence[str]) -> None:
         )
 
 
-def record(path: Path, rom: Rom, waited_frames: int, held: Sequence[int], frame_skip: int, about: str) -> Played:
+def record(path: Path, rom: Rom, waited_frames: int, held: Sequence[int], about: str) -> Played:
     """Write an episode in 1-1 as a movie, play it on a console that was just switched on, and say where it got to.
 
     The movie goes on with nothing pressed until the game has left the level or the life, so that whoever plays it sees
@@ -42,15 +42,14 @@ def record(path: Path, rom: Rom, waited_frames: int, held: Sequence[int], frame_
       path: where to.
       rom: the game that was played.
       waited_frames: for how many frames Mario stood still before the first step.
-      held: the buttons of each step.
-      frame_skip: how many frames a step holds them.
+      held: the buttons of each frame of the episode.
       about: one line about it.
     """
     check_recordable(path, [str(FIRST_LEVEL)])
     cartridge = open_cartridge(rom)
     pressed: list[int] = []
     console = begin_level(cartridge, FIRST_LEVEL, pressed.append)
-    for buttons in [0] * waited_frames + [buttons for buttons in held for _ in range(frame_skip)]:
+    for buttons in [0] * waited_frames + list(held):
         console.frame(buttons)
         pressed.append(buttons)
     lives = console.read(ram.LIVES)
