@@ -171,7 +171,7 @@ class _Console:
             (ram.X_SPEED, self.x_speed & 0xFF), (ram.X_PAGE, x // 256), (ram.X_LOW, x % 256),
             (ram.Y_SPEED, self.y_speed // 16 & 0xFF), (ram.Y_PAGE, y // 256 + 1), (ram.Y_LOW, y % 256),
             (ram.SCREEN_PAGE, self.left_edge // 256), (ram.SCREEN_LOW, self.left_edge % 256),
-            (ram.AREA_KIND, {2: 2, 4: 3}.get(self.stage, 1)), (ram.AREA_POINTER, self.area + 0x20),
+            (ram.AREA_KIND, {2: 2, 4: 3}.get(self.stage, 1)), (ram.LAYOUT_LOW, self.area + 0x20),
             (ram.TIME_RAN_OUT, self.late), (ram.LIVES, self.lives - 1 & 0xFF), (ram.LEVEL_STAGE, self.stage - 1),
             (ram.LEVEL_WORLD, self.world - 1), (ram.AREA, self.area), (ram.MODE, self.mode), (ram.MODE_TASK, 3),
         ):  # fmt: skip

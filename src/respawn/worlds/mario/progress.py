@@ -48,7 +48,7 @@ class Progress:
     def advance(self, before: MarioFacts, after: MarioFacts, seen: Seen) -> Counted:
         """Take note of one step and say what it added."""
         level_changed = (after.world != before.world) | (after.stage != before.stage)
-        elsewhere = level_changed | (after.area != before.area) | (after.area_pointer != before.area_pointer)
+        elsewhere = level_changed | (after.area != before.area) | (after.layout != before.layout)
         moved = after.x - before.x
         walked = np.abs(moved) <= self._walkable
         self.looped = ~elsewhere & (np.abs(moved + MAZE_WARP_PIXELS) <= self._walkable)
@@ -85,7 +85,7 @@ class Progress:
         """A lane has run on by itself for so many frames and is somewhere else, or somebody else, now."""
         self.frames[lane] += frames
         moved = abs(int(after.x[lane]) - int(before.x[lane])) > self._walkable
-        if moved or after.area_pointer[lane] != before.area_pointer[lane]:
+        if moved or after.layout[lane] != before.layout[lane]:
             self.furthest[lane] = after.x[lane]
             self.stalled[lane] = 0
         self.best[lane] = max(self.best[lane], self.furthest[lane])

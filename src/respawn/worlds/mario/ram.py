@@ -53,13 +53,14 @@ MISC_X_LOW = 0x0093
 MISC_Y_LOW = 0x00DB
 
 # The level.
+LAYOUT_LOW = 0x00E7
+LAYOUT_HIGH = 0x00E8
 BLOCKS = 0x0500
 HARDER = 0x06CC
 SCREEN_PAGE = 0x071A
 SCREEN_LOW = 0x071C
 CLOUDS = 0x0743
 AREA_KIND = 0x074E
-AREA_POINTER = 0x0750
 TIME_RAN_OUT = 0x0759
 LIVES = 0x075A
 LEVEL_STAGE = 0x075C
@@ -84,8 +85,8 @@ MAZE_WARP_PIXELS = 1024
 
 _SINGLES = (
     TASK, FLOAT_STATE, FACING, X_SPEED, X_PAGE, X_LOW, Y_SPEED, Y_PAGE, Y_LOW, HELD_A_B, SWIMMING, CROUCHING, POWER,
-    STAR_TIMER, INJURY_TIMER, HARDER, SCREEN_PAGE, SCREEN_LOW, CLOUDS, AREA_KIND, AREA_POINTER, TIME_RAN_OUT, LIVES,
-    LEVEL_STAGE, COINS, LEVEL_WORLD, AREA, MODE, MODE_TASK,
+    STAR_TIMER, INJURY_TIMER, HARDER, SCREEN_PAGE, SCREEN_LOW, CLOUDS, AREA_KIND, TIME_RAN_OUT, LIVES,
+    LAYOUT_LOW, LAYOUT_HIGH, LEVEL_STAGE, COINS, LEVEL_WORLD, AREA, MODE, MODE_TASK,
 )  # fmt: skip
 _RUNS = (
     (ENEMY_ACTIVE, ENEMY_SLOTS),
@@ -146,8 +147,8 @@ class MarioFacts:
     """1 to 4"""
     area: Integers
     """which part of the level; pipes and vines lead from one to another"""
-    area_pointer: Integers
-    """which layout the area has"""
+    layout: Integers
+    """where the game reads the area from; bonus rooms differ in it from the area that leads there"""
     lives: Integers
     """left, this one included; 0 when the game is over"""
     coins: Integers
@@ -200,7 +201,7 @@ def read_facts(rows: Bytes) -> MarioFacts:
         world=single(LEVEL_WORLD) + 1,
         stage=single(LEVEL_STAGE) + 1,
         area=single(AREA),
-        area_pointer=single(AREA_POINTER),
+        layout=single(LAYOUT_HIGH) * 256 + single(LAYOUT_LOW),
         lives=(single(LIVES) + 1) & 0xFF,
         coins=single(COINS),
         score=rows[:, columns(SCORE_DIGITS, 6)] @ _SCORE_WORTH,
