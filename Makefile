@@ -30,7 +30,7 @@ peers: setup
 	$(PACKAGE) '.[dev,peers]'
 
 demo: setup
-	$(BIN)/respawn train cartpole-ppo
+	$(BIN)/respawn demo
 
 test: test-native
 	$(BIN)/python -m pytest -n 2 --dist worksteal -m 'not slow and not gpu'

@@ -21,7 +21,7 @@ def test_without_a_verb_the_usage_is_shown(respawn):
 def test_an_unknown_verb_is_met_with_a_close_one(respawn):
     answer = respawn("trian")
     assert answer.exit_code == 2
-    assert answer.sentence.startswith("there is no verb 'trian'; did you mean train? The verbs are: train, resume")
+    assert answer.sentence.startswith("there is no verb 'trian'; did you mean train? The verbs are: demo, train")
     assert "did you mean" not in respawn("sing").sentence
 
 
@@ -82,6 +82,7 @@ def test_a_mistake_keeps_its_exit_code_and_off_stdout_when_stderr_is_closed():
     [
         ["train"],
         ["resume"],
+        ["demo"],
         ["evaluate"],
         ["runs"],
         ["runs", "list"],

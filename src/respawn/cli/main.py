@@ -12,6 +12,7 @@ from respawn.cli.pipes import forget_stdout, open_closed_streams
 from respawn.errors import ConfigError, RespawnError
 
 VERBS = {
+    "demo": "teach an agent to clear a level of Mario, and film it",
     "train": "train an agent: Mario, or another preset",
     "resume": "go on with a run, exactly where it was left",
     "evaluate": "play episodes with a run's policy and sum them up",
