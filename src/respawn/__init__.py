@@ -9,10 +9,14 @@ From a notebook, six names are enough (the other two: `RunConfig` to write a pre
     folder, outcome = respawn.begin(config, preset="cartpole-ppo", runs_dir=Path("runs"))
     respawn.take_up(folder, updates=140)  # after a kill, say: goes on to the end of the plan
     respawn.judge(folder, config.evaluation).metrics["evaluation/return_mean"]
+
+Gymnasium knows our environments once respawn is imported: `gymnasium.make("respawn/Mario-v0", level="1-1")`.
 """
 
 import importlib
 from typing import Any
+
+from respawn.registration import register_with_gymnasium
 
 __version__ = "0.1.0"
 
@@ -33,3 +37,6 @@ def __getattr__(name: str) -> Any:
     if name in _PUBLIC:
         return getattr(importlib.import_module(_PUBLIC[name]), name)
     raise AttributeError(f"respawn has no '{name}'; its public names are {', '.join(_PUBLIC)}")
+
+
+register_with_gymnasium()

@@ -30,7 +30,7 @@ def test_equals_the_environment_inside():
             assert np.array_equal(mine[0], their[0]) and mine[1:4] == their[1:4]
             if mine[2]:
                 break
-        assert mine[4]["end"] == "terminated" and mine[4]["episode"]["l"] >= 5
+        assert mine[4]["end"] == "terminated" and mine[4]["length"] >= 5 and mine[4]["return"] == mine[4]["length"]
         assert np.array_equal(ours.reset()[0], theirs.reset()[0])  # the episode that the world had already begun
 
 

@@ -66,6 +66,7 @@ class MarioWorld:
         self._finals: Tensor | None = None
         self._start_facts = self._make_starts(num_lanes)
         self._facts = self._start_facts.take(np.zeros(num_lanes, np.intp))
+        self._final_facts = self._facts
 
     def _pool_config(self, num_lanes: int) -> PoolConfig:
         config = self._config
@@ -142,14 +143,14 @@ class MarioWorld:
         progress = self._progress
         ends = self._limits.ends(seen, progress.left_level, progress.looped, progress.stalled, progress.steps)
         ended = ends >= 0
-        self._facts = self._run_on(after, ended)
+        self._facts = self._final_facts = self._run_on(after, ended)
         observation = self._view.look(self._watched, self._facts)
         truncated = ended & is_cut(ends)
         terminated = ended & ~truncated
         episodes: tuple[Episode, ...] = ()
         cut = observation[:0]
         if ended.any():
-            self._finals = observation
+            self._finals, self._final_facts = observation, self._facts.take(self._all)
             cut = observation[torch.from_numpy(truncated).to(self._device)]
             lanes = np.flatnonzero(ended).astype(np.int32)
             episodes = self._tracker.record_arrays(
@@ -240,6 +241,10 @@ class MarioWorld:
     def facts(self) -> MarioFacts:
         """What the game's memory says now."""
         return self._facts
+
+    def final_facts(self) -> MarioFacts:
+        """What it said at the end of the last step, before lanes whose episode ended went back to a start."""
+        return self._final_facts
 
     def close(self) -> None:
         """Nothing to give back: threads and memory go with the pool."""

@@ -1,0 +1,1 @@
+"""Worlds as Gymnasium environments that `gymnasium.make` finds by name."""
