@@ -11,7 +11,7 @@ from respawn.worlds.mario.buttons import action_names
 from respawn.worlds.mario.levels import Level, find_levels
 
 EPISODE_NUMBERS = (
-    "cleared", "x", "end_x", "end_y", "score", "coins", "time_left", "seconds", "flags", "loops"
+    "cleared", "x", "end_x", "end_y", "score", "coins", "time_left", "seconds", "flags", "loops", "in_first_area",
 )  # fmt: skip
 """What the world says of each episode beside its level, as numbers; see `progress.Progress.facts`."""
 REWARD_LIMIT = 1_000_000.0
@@ -28,7 +28,7 @@ class RewardConfig:
     """for each point of the game's score"""
     time: float = -0.1
     """for each tick of the game's clock"""
-    flag: float = 4.0
+    flag: float = 10.0
     """for reaching the flagpole or the axe; not scaled"""
     death: float = -1.0
     """for losing a life, however; not scaled"""
