@@ -17,7 +17,7 @@ MOST_TICKS = 10
 """More than this many ticks of the clock at once are no time that passed: the clock was set."""
 _ARRAYS = (
     "steps", "stalled", "furthest", "best", "covered", "owed", "loops", "flags", "first_score", "start", "ending",
-    "frames", "home",
+    "frames", "home", "first_layout",
 )  # fmt: skip
 
 
@@ -31,6 +31,7 @@ class Progress:
         self.steps, self.stalled, self.loops, self.flags = (np.zeros(num_lanes, np.int32) for _ in range(4))
         self.furthest, self.best, self.covered, self.owed = (np.zeros(num_lanes, np.int32) for _ in range(4))
         self.first_score, self.start, self.frames, self.home = (np.zeros(num_lanes, np.int32) for _ in range(4))
+        self.first_layout = np.zeros(num_lanes, np.int32)
         self.ending = np.zeros(num_lanes, np.bool_)
         self.looped = np.zeros(num_lanes, np.bool_)
         self.left_level = np.zeros(num_lanes, np.bool_)
@@ -44,6 +45,7 @@ class Progress:
         self.first_score[lanes] = facts.score
         self.start[lanes] = starts
         self.home[lanes] = _level_number(facts)
+        self.first_layout[lanes] = facts.layout
 
     def advance(self, before: MarioFacts, after: MarioFacts, seen: Seen) -> Counted:
         """Take note of one step and say what it added."""
@@ -119,6 +121,7 @@ class Progress:
             "seconds": float(self.frames[lane] / FRAMES_PER_SECOND),
             "flags": float(self.flags[lane]),
             "loops": float(self.loops[lane]),
+            "in_first_area": float(after.layout[lane] == self.first_layout[lane]),
             "reached": f"{after.world[lane]}-{after.stage[lane]}",
         }
 
