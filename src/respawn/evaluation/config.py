@@ -27,6 +27,8 @@ class EvaluationConfig:
     """stop the run once checkpoints.best-metric reaches this; none: never"""
     stop_after: int = 1
     """so many evaluations in a row must reach it"""
+    video_every: int = 0
+    """film an episode after every so-many-th evaluation, into videos/ of the run folder; 0: never"""
 
     def __post_init__(self) -> None:
         """Refuse what cannot be played."""
@@ -34,6 +36,10 @@ class EvaluationConfig:
             raise ConfigError(
                 "evaluation.stop-at waits for an evaluation, and there is none: set evaluation.every-updates"
             )
+        if self.video_every > 0 and self.every_updates == 0:
+            raise ConfigError(
+                "evaluation.video-every counts evaluations, and there are none: set evaluation.every-updates"
+            )
         check_at_least("evaluation.", self, {"stop_after": 1})
-        check_at_least("evaluation.", self, {"every_updates": 0, "seed_base": 0, "limit_steps": 1})
+        check_at_least("evaluation.", self, {"every_updates": 0, "video_every": 0, "seed_base": 0, "limit_steps": 1})
         check_between("evaluation.", self, {"episodes": (1, 1_000_000), "num_lanes": (1, 1_000_000)})

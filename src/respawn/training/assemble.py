@@ -29,6 +29,7 @@ from respawn.schedules.curves import Curve
 from respawn.schedules.director import Director
 from respawn.training.cadence import Cadence
 from respawn.training.config import RunConfig, config_sha256
+from respawn.training.periodic_films import PeriodicFilms
 from respawn.training.reporter import Reporter
 from respawn.training.run import Pending, Run
 from respawn.worlds.registry import caveats, make_world
@@ -69,6 +70,7 @@ def assemble(config: RunConfig, folder: RunFolder, observers: ObserverHub, devic
         reporter=Reporter(clock, spec.frames_per_step),
         checkpointer=Checkpointer(folder.checkpoints, config.checkpoints, identity_of(config, spec)),
         pending=Pending(device),
+        films=PeriodicFilms(config, folder, fingerprint(spec), device, observers.receive),
     )
 
 

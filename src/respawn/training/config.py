@@ -163,4 +163,5 @@ def config_sha256(config: RunConfig) -> str:
     as_read_back = config_to_json(config_from_json(config_to_json(config)))  # a 1 where a float belongs becomes 1.0
     numbers = {name: value for name, value in as_read_back.items() if name not in NOT_NUMBERS}
     numbers["evaluation"] = {**numbers["evaluation"], **NOT_NUMBERS_OF_EVALUATION}
+    numbers["evaluation"].pop("video_every")  # nor does a film
     return hashlib.sha256(json.dumps(numbers, sort_keys=True).encode()).hexdigest()

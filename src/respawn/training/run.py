@@ -22,6 +22,7 @@ from respawn.memory.rollouts import rollout_from_state, rollout_state
 from respawn.observers.hub import ObserverHub
 from respawn.schedules.director import Director
 from respawn.training.cadence import Cadence
+from respawn.training.periodic_films import PeriodicFilms
 from respawn.training.reporter import Reporter
 
 ROW_STREAMS = frozenset({"updates", "episodes", "evaluations"})
@@ -88,6 +89,7 @@ class Run:
     reporter: Reporter
     checkpointer: Checkpointer
     pending: Pending
+    films: PeriodicFilms
     judged: EvaluationReport | None = None
     """the evaluation of the current weights, if there was one"""
     at_boundary: bool = True
@@ -127,6 +129,9 @@ class Run:
             self.director.observe(self.judged)
             self.cadence.judged(self.judged)
             self.tell(self.judged)
+            if self.films.due(self.clock):
+                with self.timed("film"):
+                    self.films.film(self.learner.weights(), self.clock)
 
     def make_up(self) -> None:
         """Judge and save an update whose evaluation failed before the run was resumed; mostly there is none."""
