@@ -22,7 +22,7 @@ from respawn.worlds.mario import level_map
 SMALL = [
     *("--collection.horizon-steps", "4", "--collection.num-lanes", "2", "--learner.epochs", "1"),
     *("--learner.minibatches", "1", "--observers.no-tensorboard", "--observers.no-console", "--device", "cpu"),
-    *("--model.hidden-sizes", "8", "--world.limit-steps", "12", "--updates", "1", "--evaluation.every-updates", "0"),
+    *("--model.hidden-sizes", "8", "--world.limit-steps", "12", "--updates", "1"),
 ]
 
 
