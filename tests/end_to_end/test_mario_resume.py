@@ -1,0 +1,45 @@
+"""Mario runs that are left in the middle of episodes go on exactly, on the game itself."""
+
+from dataclasses import replace
+
+import pytest
+from tiny_runs import begin_and_abandon, saving_every, straight, tiny, trace
+
+from respawn.checkpoints.store import find_newest
+from respawn.errors import RomError
+from respawn.models.config import ModelConfig
+from respawn.presets.mario import PRESETS
+from respawn.training.launch import take_up
+from respawn.worlds.mario.rom import find_rom
+
+SMALL = ModelConfig(hidden_sizes=(16,))
+VARIANTS = {
+    "mario": {"model": SMALL},
+    "mario-vtrace": {"model": replace(SMALL, core="gru", core_size=8)},
+    "mario-levels": {"model": SMALL},
+}
+
+
+@pytest.mark.parametrize("name", VARIANTS)
+def test_resumed_equals_straight(name, tmp_path, monkeypatch):
+    try:
+        find_rom()
+    except RomError as error:
+        pytest.skip(f"the game itself is needed: {error}")
+    preset = PRESETS[name]
+    config = replace(
+        preset,
+        updates=12,
+        world=replace(preset.world, sticky=0.25, limit_steps=60),
+        collection=replace(preset.collection, num_lanes=8, horizon_steps=16),
+        evaluation=replace(preset.evaluation, every_updates=5, episodes=2, num_lanes=2, limit_steps=40),
+        checkpoints=saving_every(5),
+        observers=tiny().observers,
+        **VARIANTS[name],
+    )
+    expected = straight(config, tmp_path)
+    assert len(expected.updates) == 12 and expected.episodes and expected.evaluations
+    folder = begin_and_abandon(config, tmp_path, monkeypatch, after=7)
+    assert find_newest(folder.checkpoints).manifest.updates < 7
+    assert take_up(folder).updates == 12
+    assert trace(folder) == expected
