@@ -1,0 +1,120 @@
+import numpy as np
+import pytest
+from memories import memory, place_mario, watched
+
+from respawn.testing.suites.saveable import check_saveable, freeze
+from respawn.worlds.mario import ram
+from respawn.worlds.mario.limits import ENDS, look
+from respawn.worlds.mario.progress import Progress
+from respawn.worlds.mario.ram import read_facts
+
+FIRST = np.zeros(1, np.int32)
+
+
+class Walk:
+    """One lane whose facts a test makes up."""
+
+    def __init__(self, x=40, milestone_pixels=100):
+        self.progress = Progress(1, 4, milestone_pixels)
+        self.facts = self._facts(x, {})
+        self.progress.begin(FIRST, FIRST, self.facts)
+
+    @staticmethod
+    def _facts(x, bytes_at):
+        digits = bytes_at.pop("clock", 400)
+        made = memory(**bytes_at)
+        place_mario(made, x % (1 << 16), 176)
+        made[ram.TIME_DIGITS : ram.TIME_DIGITS + 3] = [int(digit) for digit in f"{digits:03d}"]
+        return read_facts(watched(made))
+
+    def to(self, x, **bytes_at):
+        after = self._facts(x, bytes_at)
+        counted = self.progress.advance(self.facts, after, look(after))
+        self.facts = after
+        return {name: int(values[0]) for name, values in counted._asdict().items()}
+
+    def told(self):
+        return self.progress.facts(0, ENDS.index("death"), self.facts, "1-1")
+
+
+def test_distance_is_from_the_true_previous_place():
+    walk = Walk()
+    assert [walk.to(x)["distance"] for x in (44, 54, 50, 60)] == [4, 10, -4, 10]
+    assert walk.told()["x"] == 60.0
+
+
+def test_what_is_too_far_was_not_walked():
+    walk = Walk(1000)
+    assert walk.to(1025)["distance"] == 0
+    assert walk.to(1049)["distance"] == 24
+    assert walk.told()["loops"] == 0.0
+
+
+@pytest.mark.parametrize("change", [{"layout_low": 9}, {"area": 2}, {"level_stage": 1}])
+def test_another_place_pays_nothing(change):
+    walk = Walk(1040)
+    assert walk.to(1045, **change)["distance"] == 0
+    walk = Walk(1064)
+    assert walk.to(40, **change)["distance"] == 0
+    assert walk.told()["loops"] == 0.0, "a pipe that leads a thousand pixels back is no maze"
+    assert walk.told()["x"] == 1064.0
+
+
+def test_a_maze_takes_back_what_it_paid():
+    walk = Walk(1000)
+    assert walk.to(1010)["distance"] == 10
+    assert walk.to(1010 - 1024 + 8)["distance"] == 0
+    assert (walk.told()["loops"], walk.told()["x"]) == (1.0, -6.0)
+    paid = sum(walk.to(x)["distance"] for x in range(10, 1_030, 10))
+    assert paid == pytest.approx(1_020 - 1_018, abs=10)
+    assert walk.told()["x"] == 1_020.0
+
+
+def test_milestones_pay_once():
+    walk = Walk(40)
+    passed = [walk.to(x)["milestone"] for x in (60, 80, 100, 120, 139, 145, 130, 125, 141, 150)]
+    assert passed == [0, 0, 0, 0, 0, 1, 0, 0, 0, 0]
+
+
+def test_stalling_is_not_getting_any_further():
+    walk = Walk()
+    for x in (50, 45, 50, 48):
+        walk.to(x)
+    assert walk.progress.stalled.tolist() == [3]
+    walk.to(51)
+    assert walk.progress.stalled.tolist() == [0]
+
+
+def test_the_clock_counts_while_it_runs():
+    walk = Walk()
+    assert walk.to(40, clock=399)["time"] == 1
+    assert walk.to(40, clock=399)["time"] == 0
+    assert walk.to(40, clock=300)["time"] == 0, "it was set"
+    assert walk.to(40, clock=400)["time"] == 0
+    assert walk.to(40, clock=399, task=ram.TASK_FLAGPOLE)["time"] == 1
+    assert walk.to(40, clock=395, task=ram.TASK_WALKING_OFF)["time"] == 0, "it is turned into points"
+
+
+def test_flags_and_deaths_count_once():
+    walk = Walk()
+    flags = [walk.to(40, task=task)["flag"] for task in (4, 4, 5, 5, 0, 7, 8, 4)]
+    assert flags == [1, 0, 0, 0, 0, 0, 0, 1]
+    walk = Walk()
+    deaths = [walk.to(40, task=task)["death"] for task in (11, 11, 6, 0, 7, 8, 11)]
+    assert deaths == [1, 0, 0, 0, 0, 0, 1]
+
+
+def test_it_is_saveable():
+    def advance(walk):
+        for x in range(int(walk.facts.x[0]), int(walk.facts.x[0]) + 60, 7):
+            walk.to(x)
+
+    class Saved(Walk):
+        def state(self):
+            return {"progress": self.progress.state(), "x": int(self.facts.x[0])}
+
+        def restore(self, state):
+            self.facts = self._facts(state["x"], {})
+            self.progress.restore(state["progress"])
+
+    check_saveable(Saved, advance, lambda walk: freeze(walk.progress.state()))
