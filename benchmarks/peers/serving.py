@@ -33,15 +33,25 @@ def serve(make: Callable[[Path], Callable[[], int]]) -> None:
     """
     parser = argparse.ArgumentParser()
     parser.add_argument("--rom", type=Path, required=True)
-    arguments = parser.parse_args()
+    rom: Path = parser.parse_args().rom
+    answer(lambda: make(rom), LEVEL_STEPS)
+
+
+def answer(make: Callable[[], Callable[[], int]], warmup_steps: int) -> None:
+    """The same for a peer that needs no ROM.
+
+    Args:
+      make: Makes a function that steps the peer once and answers how many decisions that were.
+      warmup_steps: Steps before it is ready.
+    """
     # Peers print what they like; only answers may come out where answers are read.
     answers, sys.stdout = sys.stdout, sys.stderr
     try:
-        step = make(arguments.rom)
+        step = make()
     except ImportError as error:
         print(f"missing {error.name or error}", file=answers, flush=True)
         return
-    for _ in range(LEVEL_STEPS):
+    for _ in range(warmup_steps):
         step()
     print("ready", file=answers, flush=True)
     for line in sys.stdin:

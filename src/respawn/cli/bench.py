@@ -1,4 +1,4 @@
-"""respawn bench overlap|engine."""
+"""respawn bench overlap|engine|train."""
 
 import importlib
 
@@ -8,13 +8,14 @@ from respawn.errors import ConfigError
 BENCHES = {
     "overlap": "time to collect, to learn and in all, with lag 0 and with lag 1",
     "engine": "decisions a second of the NES engine, beside its peers",
+    "train": "decisions a second of a whole training, beside Stable-Baselines3",
 }
 
 USAGE = """usage: respawn bench {names} [...]
 
 {benches}
 
-'respawn bench overlap --help' and 'respawn bench engine --help' say more."""
+'respawn bench overlap --help' and the like say more."""
 
 
 def main(words: list[str]) -> int:

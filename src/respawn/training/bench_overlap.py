@@ -32,7 +32,7 @@ def time_updates(config: RunConfig, lag: Literal[0, 1], num_updates: int, place:
         config,
         updates=WARMUP_UPDATES + num_updates,
         collection=replace(config.collection, lag=lag),
-        evaluation=replace(config.evaluation, every_updates=0),
+        evaluation=replace(config.evaluation, every_updates=0, stop_at=None),
         checkpoints=replace(config.checkpoints, every_updates=0, every_seconds=0.0),
     )
     device = resolve_device(config.device, wants_gpu=config.wants_gpu)

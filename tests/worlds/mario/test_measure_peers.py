@@ -12,7 +12,7 @@ def start(tmp_path):
     def start(code, **options):
         script = tmp_path / "peer_one.py"
         script.write_text(code)
-        return Peer(script, tmp_path / "game.nes", sys.executable, **options)
+        return Peer(script, ["--rom", str(tmp_path / "game.nes")], sys.executable, **options)
 
     return start
 

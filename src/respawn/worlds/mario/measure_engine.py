@@ -80,7 +80,7 @@ def _start_peers(
     for name, script in peer_scripts(plan.peers).items():
         tell(f"start {name}", 0.0)
         try:
-            started[_PEER + name] = stack.enter_context(Peer(script, file, plan.python))
+            started[_PEER + name] = stack.enter_context(Peer(script, ["--rom", str(file)], plan.python))
         except PeerMissingError:
             measured.missing.append(name)
         except PeerFailedError as error:

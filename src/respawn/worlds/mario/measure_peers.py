@@ -1,4 +1,4 @@
-"""Other people's environments, measured in processes of their own: nothing here imports them.
+"""Other people's environments and learners, measured in processes of their own: nothing here imports them.
 
 What a script has to say and to answer is told in benchmarks/peers/serving.py.
 """
@@ -10,6 +10,7 @@ import queue
 import subprocess
 import tempfile
 import threading
+from collections.abc import Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -21,9 +22,7 @@ START_SECONDS = 120.0
 ANSWER_SECONDS = 60.0
 """for an answer, beyond the time it was asked to measure"""
 END_SECONDS = 5.0
-_ONE_THREAD = dict.fromkeys(
-    ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS", "RAYON_NUM_THREADS"), "1"
-)
+_THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS", "RAYON_NUM_THREADS")
 _LONGEST_WORDS = 200
 
 
@@ -41,17 +40,33 @@ def peer_scripts(folder: Path) -> dict[str, Path]:
 
 
 class Peer:
-    """One peer that is ready to be measured."""
+    """One peer that is ready to be measured.
 
-    def __init__(self, script: Path, rom: Path, python: str, start_seconds: float = START_SECONDS) -> None:
+    Args:
+      script: what to run.
+      arguments: what the script is told.
+      python: what runs it.
+      threads: how many its libraries may compute with.
+      start_seconds: how long it may take to be ready.
+    """
+
+    def __init__(
+        self,
+        script: Path,
+        arguments: Sequence[str],
+        python: str,
+        *,
+        threads: int = 1,
+        start_seconds: float = START_SECONDS,
+    ) -> None:
         self._complaints = tempfile.TemporaryFile()  # noqa: SIM115 - close() closes it
         self._lines: queue.SimpleQueue[str | None] = queue.SimpleQueue()
         self._process = subprocess.Popen(
-            [python, str(script), "--rom", str(rom)],
+            [python, str(script), *arguments],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self._complaints,
-            env={**os.environ, **_ONE_THREAD},
+            env={**os.environ, **dict.fromkeys(_THREADS, str(threads))},
             text=True,
             errors="replace",
         )

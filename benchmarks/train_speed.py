@@ -1,0 +1,43 @@
+"""How fast does `respawn train mario` learn, and how does that compare with Stable-Baselines3's PPO?
+
+Decisions a second, collected and learned from, with the same network on the same world; all is measured in turn in one
+run, and the median counts. Needs the game and `make peers`. Let nothing else run meanwhile.
+"""
+
+import argparse
+import sys
+
+from harness import keep, show
+from respawn.presets import find_preset
+from respawn.training.bench_train import Plan, measure_training
+from respawn.worlds.mario.measure_engine import default_peers
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--preset", default="mario")
+    parser.add_argument("--rounds", type=int, default=7)
+    parser.add_argument("--seconds", type=float, default=5.0)
+    parser.add_argument("--peers-python", default=sys.executable, help="the Python that has Stable-Baselines3")
+    arguments = parser.parse_args()
+    plan = Plan(
+        find_preset(arguments.preset), arguments.rounds, arguments.seconds, default_peers(), arguments.peers_python
+    )
+    results = {"preset": arguments.preset, **measure_training(plan, lambda doing, part: print(f"{part:4.0%} {doing}"))}
+    results.pop("machine")
+    rows = [("respawn", results["decisions_per_second"], "", results["threads"])]
+    rows += [
+        (name, peer["decisions_per_second"], peer["ratio"], peer["threads"]) for name, peer in results["peers"].items()
+    ]
+    show("decisions a second", ("trained by", "median", "ratio", "threads"), rows)
+    for sentence in results["peers_failed"].values():
+        print(sentence)
+    if not results["peers"]:
+        print("not kept: there is nothing to compare with; 'make peers' installs Stable-Baselines3")
+        return 1
+    keep("train_speed", (__doc__ or "").partition("\n")[0], results)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
