@@ -15,7 +15,7 @@ from respawn.worlds.mario.tiles import NUM_PLANES, PLANES, SCALARS, TileReader, 
 
 WIDE = MarioConfig(rows_above=12, rows_below=12, columns_behind=8, columns_ahead=14)
 MOVES = {Cell.ITEM, Cell.PLATFORM, Cell.ENEMY, Cell.HAZARD, Cell.MARIO}
-GOOMBA = 0x06
+GOOMBA, FIREBAR = 0x06, 0x1D
 MARIOS_SPRITES, BLANK = 0x06E4, 0xFC
 
 
@@ -104,6 +104,13 @@ class TestRead:
         assert first == [1.0, 0.5, 0.125, 0.0]
         assert second == [1.0, 1.5625, -0.40625, 1.0]
         assert numbers["enemy_2_there"] == 0.0
+
+    def test_only_what_walks_has_a_speed(self):
+        for kind, speed in ((GOOMBA, -0.5), (FIREBAR, 0.0)):
+            made = memory()
+            put_creature(made, 1, kind, 120, 100)
+            made[ram.ENEMY_X_SPEED + 1] = 256 - 8
+            assert scalars_of(made)["enemy_0_x_speed"] == speed
 
     @pytest.mark.parametrize(
         ("change", "name", "value"),

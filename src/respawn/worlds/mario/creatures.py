@@ -65,6 +65,8 @@ def _ball_places() -> NDArray[np.int32]:
 CREATURE_MEANING = _creature_meanings()
 _CREATURE_POINTS = _creature_points()
 _BALLS = _ball_places()
+_IS_FIREBAR = np.zeros(256, np.bool_)
+_IS_FIREBAR[FIRST_FIREBAR : LONG_FIREBAR + 1] = True
 _SCREEN_HEIGHT = np.full(256, 1 << 16, np.int32)
 """What heights are counted within: small lifts leave the picture at one end and come in at the other."""
 _SCREEN_HEIGHT[SMALL_LIFTS] = 256
@@ -87,7 +89,8 @@ class Creatures:
         self.meaning = np.where(there & ~gone & on_picture, CREATURE_MEANING.take(self.kind), Cell.EMPTY)
         self.x = pixels(slots(ram.ENEMY_X_PAGE), slots(ram.ENEMY_X_LOW))
         self.y = slots(ram.ENEMY_Y_LOW).astype(np.int32)
-        self.x_speed = slots(ram.ENEMY_X_SPEED)
+        # A firebar, which stays where it is, counts the parts of its turns in that byte.
+        self.x_speed = np.where(_IS_FIREBAR.take(self.kind), np.uint8(0), slots(ram.ENEMY_X_SPEED))
         self.dx = self.x - facts.x[:, None]
         self.dy = self.y - facts.y[:, None]
 
@@ -97,7 +100,7 @@ class Creatures:
         kind, meaning = self.kind[lanes, slots], self.meaning[lanes, slots]
         x, y = self.x[lanes, slots], self.y[lanes, slots]
         # A bar whose middle has left the picture is neither drawn nor hot.
-        bars = (kind >= FIRST_FIREBAR) & (kind <= LONG_FIREBAR) & (x > screen_left(self._watched)[lanes])
+        bars = _IS_FIREBAR.take(kind) & (x > screen_left(self._watched)[lanes])
         found = [self._bodies(lanes, kind, x, y, meaning)]
         if bars.any():
             angle = self._watched[:, columns(ram.ENEMY_Y_SPEED, ram.ENEMY_SLOTS)][lanes[bars], slots[bars]]
