@@ -25,6 +25,7 @@ _ANGLES = 32
 _SHORT_BALLS, _LONG_BALLS = 5, 11
 _BALL_PIXELS = 8
 _POINTS = 4
+_KINDS = 256
 
 
 def _creature_meanings() -> Cells:
@@ -37,9 +38,12 @@ def _creature_meanings() -> Cells:
     return meaning
 
 
-def _creature_points() -> NDArray[np.int32]:
-    """[kinds, points, 2]: places (x, y) from a creature's own; the cells these are in count as full of it."""
-    points = np.empty((256, _POINTS, 2), np.int32)
+def _creature_points() -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    """Places (x, y) from a creature's own, [2 * kinds, points] each; the cells these are in count as full of it.
+
+    The second half is for areas in which large lifts are narrow.
+    """
+    points = np.empty((_KINDS, _POINTS, 2), np.int32)
     # Pictures are 16 wide; whatever the height, the lower 16 of 24 lines are what hurts.
     points[:] = (8, 16)
     points[PLANT] = ((0, 16), (15, 16)) * 2  # grows between two columns
@@ -50,7 +54,10 @@ def _creature_points() -> NDArray[np.int32]:
     # The upper edge: then the row is the one under Mario's when he stands on it.
     points[LARGE_LIFTS] = ((8, 0), (24, 0), (40, 0), (40, 0))
     points[SMALL_LIFTS] = ((8, 0), (16, 0), (8, 128), (16, 128))  # two, half the picture apart
-    return points
+    narrow = points.copy()
+    narrow[LARGE_LIFTS] = ((8, 0), (24, 0)) * 2
+    both = np.concatenate([points, narrow])
+    return both[:, :, 0].copy(), both[:, :, 1].copy()
 
 
 def _ball_places() -> NDArray[np.int32]:
@@ -63,13 +70,13 @@ def _ball_places() -> NDArray[np.int32]:
 
 
 CREATURE_MEANING = _creature_meanings()
-_CREATURE_POINTS = _creature_points()
+_POINTS_ACROSS, _POINTS_DOWN = _creature_points()
 _BALLS = _ball_places()
 _IS_FIREBAR = np.zeros(256, np.bool_)
 _IS_FIREBAR[FIRST_FIREBAR : LONG_FIREBAR + 1] = True
-_SCREEN_HEIGHT = np.full(256, 1 << 16, np.int32)
-"""What heights are counted within: small lifts leave the picture at one end and come in at the other."""
-_SCREEN_HEIGHT[SMALL_LIFTS] = 256
+_HEIGHTS = np.full(256, 0xFFFF, np.int32)
+"""The bits that heights are counted in: small lifts leave the picture at one end and come in at the other."""
+_HEIGHTS[SMALL_LIFTS] = 0xFF
 
 
 class Creatures:
@@ -80,6 +87,8 @@ class Creatures:
             return watched[:, columns(first, ram.ENEMY_SLOTS)]
 
         self._watched = watched
+        castle, harder = byte(watched, ram.AREA_KIND) == _CASTLE, byte(watched, ram.HARDER) != 0
+        self._narrow = (castle | harder) * _KINDS
         self.kind = slots(ram.ENEMY_KIND)
         active, state = slots(ram.ENEMY_ACTIVE), slots(ram.ENEMY_STATE)
         # A slot that only lends another one its sprites says so in its top bit, and its kind is an old one's.
@@ -96,28 +105,32 @@ class Creatures:
 
     def cells(self) -> CellList:
         """Every cell that something is in."""
-        lanes, slots = self.meaning.nonzero()
-        kind, meaning = self.kind[lanes, slots], self.meaning[lanes, slots]
-        x, y = self.x[lanes, slots], self.y[lanes, slots]
-        # A bar whose middle has left the picture is neither drawn nor hot.
-        bars = _IS_FIREBAR.take(kind) & (x > screen_left(self._watched)[lanes])
-        found = [self._bodies(lanes, kind, x, y, meaning)]
+        places = self.meaning.ravel().nonzero()[0]
+        lanes = places // ram.ENEMY_SLOTS
+        kind, meaning = self.kind.take(places), self.meaning.take(places)
+        x, y = self.x.take(places), self.y.take(places)
+        found = [_bodies(lanes, kind, x, y, meaning, self._narrow.take(lanes))]
+        bars = _IS_FIREBAR.take(kind)
         if bars.any():
-            angle = self._watched[:, columns(ram.ENEMY_Y_SPEED, ram.ENEMY_SLOTS)][lanes[bars], slots[bars]]
-            found.append(_firebars(lanes[bars], kind[bars], x[bars], y[bars], angle))
-        found.append(_hammers(self._watched))
+            # A bar whose middle has left the picture is neither drawn nor hot.
+            bars &= x > screen_left(self._watched)[lanes]
+            angle = self._watched[:, columns(ram.ENEMY_Y_SPEED, ram.ENEMY_SLOTS)].take(places)
+            found.append(_firebars(lanes[bars], kind[bars], x[bars], y[bars], angle[bars]))
+        thrown = self._watched[:, columns(ram.MISC_STATE, ram.MISC_SLOTS)] & np.uint8(ram.HAMMER)
+        if thrown.any():
+            found.append(_hammers(self._watched, thrown))
+        if len(found) == 1:
+            return found[0]
         lane, row, column, what = zip(*found, strict=True)
         return np.concatenate(lane), np.concatenate(row), np.concatenate(column), np.concatenate(what)
 
-    def _bodies(self, lanes: NDArray[np.intp], kind: Bytes, x: Integers, y: Integers, meaning: Cells) -> CellList:
-        points = _CREATURE_POINTS[kind]  # [found, points, 2]
-        across, down = points[:, :, 0], points[:, :, 1]
-        castle = byte(self._watched, ram.AREA_KIND) == _CASTLE
-        narrow = (castle | (byte(self._watched, ram.HARDER) != 0))[lanes]
-        # There, large lifts are two cells wide instead of three.
-        across = np.where(narrow[:, None] & (across > 24), 24, across)
-        height = (y[:, None] + down) % _SCREEN_HEIGHT[kind][:, None]
-        return _listed(lanes, x[:, None] + across, height, meaning)
+
+def _bodies(
+    lanes: NDArray[np.intp], kind: Bytes, x: Integers, y: Integers, meaning: Cells, narrow: NDArray[np.intp]
+) -> CellList:
+    looks = kind + narrow
+    height = (y[:, None] + _POINTS_DOWN.take(looks, axis=0)) & _HEIGHTS.take(kind)[:, None]
+    return _listed(lanes, x[:, None] + _POINTS_ACROSS.take(looks, axis=0), height, meaning)
 
 
 def _firebars(lanes: NDArray[np.intp], kind: Bytes, x: Integers, y: Integers, angle: Bytes) -> CellList:
@@ -129,11 +142,11 @@ def _firebars(lanes: NDArray[np.intp], kind: Bytes, x: Integers, y: Integers, an
     return _listed(lanes, x[:, None] + balls[:, :, 0], y[:, None] + balls[:, :, 1], hazard)
 
 
-def _hammers(watched: Bytes) -> CellList:
+def _hammers(watched: Bytes, thrown: Bytes) -> CellList:
     def slots(first: int) -> Bytes:
         return watched[:, columns(first, ram.MISC_SLOTS)]
 
-    lanes, which = (slots(ram.MISC_STATE) & ram.HAMMER).nonzero()
+    lanes, which = thrown.nonzero()
     x = pixels(slots(ram.MISC_X_PAGE)[lanes, which], slots(ram.MISC_X_LOW)[lanes, which])
     y = slots(ram.MISC_Y_LOW)[lanes, which].astype(np.int32)
     hazard = np.full(len(lanes), Cell.HAZARD, np.uint8)
