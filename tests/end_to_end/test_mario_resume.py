@@ -11,6 +11,7 @@ from respawn.models.config import ModelConfig
 from respawn.presets.mario import PRESETS
 from respawn.training.launch import take_up
 from respawn.worlds.mario.rom import find_rom
+from respawn.worlds.mario.starts import open_game
 
 SMALL = ModelConfig(hidden_sizes=(16,))
 VARIANTS = {
@@ -18,6 +19,13 @@ VARIANTS = {
     "mario-vtrace": {"model": replace(SMALL, core="gru", core_size=8)},
     "mario-levels": {"model": SMALL},
 }
+
+
+@pytest.fixture(autouse=True)
+def close_the_game():
+    """Whatever is still open when Python ends is complained about."""
+    yield
+    open_game.cache_clear()
 
 
 @pytest.mark.parametrize("name", VARIANTS)
