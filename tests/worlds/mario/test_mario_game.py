@@ -26,6 +26,7 @@ AT_THE_PIT, AT_THE_POLE = fly_to(1060, 160), fly_to(3140, 90)
 AT_THE_AXE, AT_THE_LAST_AXE = fly_to(2240, 90, unhurt=True), fly_to(4800, 90, unhurt=True, past_mazes=True)
 ON_A_WARP_PIPE, ON_A_PIPE = fly_to(2984, 110, unhurt=True), fly_to(920, 100)
 IN_THE_WRONG_LANE, IN_THE_RIGHT_LANE = fly_to(900, 100), fly_to(900, 60)
+ON_A_WRONG_PIPE = fly_to(822, 136, past_mazes=True, unhurt=True)
 ALMOST_LATE = poke({ram.TIME_DIGITS: 0, ram.TIME_DIGITS + 1: 0, ram.TIME_DIGITS + 2: 3})
 LAST_LIFE = poke({ram.LIVES: 0})
 
@@ -65,6 +66,7 @@ class TestEnds:
             ("game over", "1-1", LAST_LIFE, "RIGHT", {"whole_game": True}),
             ("warp", "1-2", ON_A_WARP_PIPE, "DOWN", {}),
             ("loop", "4-4", IN_THE_WRONG_LANE, "RIGHT+B", {"maze_ends": True}),
+            ("loop", "8-4", ON_A_WRONG_PIPE, "DOWN", {"maze_ends": True}),
         ],
     )
     def test_each_has_its_reason_and_restarts(self, end, level, scene, buttons, changes):
@@ -152,6 +154,16 @@ class TestMazes:
         assert episode.facts["x"] == max(seen[seen.index(min(seen)) :]), "the furthest place after the fall"
         assert episode.episode_return == pytest.approx(max(seen) - begun, abs=12)
         assert min(seen) >= -256
+
+    def test_a_wrong_pipe_is_told_and_pays_nothing_twice(self):
+        config = replace(COMPLEX, levels=("8-4",), rewards=ONLY_DISTANCE, limit_steps=40)
+        world = make(config, ON_A_WRONG_PIPE)
+        world.reset([1])
+        begun = int(world.facts().x[0])
+        episode = play(world, config, *["DOWN"] * 10, "RIGHT+B")[0].episodes[0]
+        assert (episode.end, episode.facts["loops"]) == ("step limit", 1.0)
+        assert 312 < episode.facts["x"] < begun
+        assert episode.episode_return == 0.0
 
     def test_the_right_lane_leads_on(self):
         config = replace(COMPLEX, levels=("4-4",), limit_steps=60)

@@ -33,6 +33,11 @@ class Walk:
         self.facts = after
         return {name: int(values[0]) for name, values in counted._asdict().items()}
 
+    def arrives(self, x, **bytes_at):
+        after = self._facts(x, bytes_at)
+        self.progress.arrive(0, 100, self.facts, after)
+        self.facts = after
+
     def told(self):
         return self.progress.facts(0, ENDS.index("death"), self.facts, "1-1")
 
@@ -68,6 +73,43 @@ def test_a_maze_takes_back_what_it_paid():
     paid = sum(walk.to(x)["distance"] for x in range(10, 1_030, 10))
     assert paid == pytest.approx(1_020 - 1_018, abs=10)
     assert walk.told()["x"] == 1_020.0
+
+
+def test_a_pipe_that_leads_back_is_a_maze_too():
+    walk = Walk(800)
+    walk.arrives(300)
+    assert (walk.told()["loops"], walk.told()["x"]) == (1.0, 300.0)
+    assert not walk.progress.looped[0]
+    assert sum(walk.to(x)["distance"] for x in range(310, 830, 10)) == 20
+    assert walk.told()["x"] == 820.0
+    assert walk.told()["loops"] == 1.0
+
+
+def test_it_is_known_in_the_step_after():
+    walk = Walk(800)
+    walk.arrives(300)
+    walk.to(310)
+    assert walk.progress.looped[0]
+    walk.to(320)
+    assert not walk.progress.looped[0]
+
+
+def test_pipes_that_lead_on_or_elsewhere_are_none():
+    walk = Walk(800)
+    walk.arrives(1_300)
+    assert (walk.told()["loops"], walk.told()["x"]) == (0.0, 1_300.0)
+    assert walk.to(1_310)["distance"] == 10
+    walk.arrives(40, layout_low=7)
+    assert walk.told()["loops"] == 0.0
+    assert walk.to(50, layout_low=7)["distance"] == 10
+
+
+def test_a_new_life_is_paid_for_its_own_way():
+    walk = Walk(800)
+    walk.to(800, task=ram.TASK_DYING)
+    walk.arrives(40)
+    assert walk.told()["loops"] == 0.0
+    assert walk.to(50)["distance"] == 10
 
 
 def test_milestones_pay_once():

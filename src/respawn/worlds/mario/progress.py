@@ -17,8 +17,9 @@ MOST_TICKS = 10
 """More than this many ticks of the clock at once are no time that passed: the clock was set."""
 _ARRAYS = (
     "steps", "stalled", "furthest", "best", "covered", "owed", "loops", "flags", "first_score", "start", "ending",
-    "frames", "home", "first_layout",
+    "frames", "home", "first_layout", "led_back",
 )  # fmt: skip
+_PLACE = ("world", "stage", "area", "layout")
 
 
 class Progress:
@@ -34,13 +35,14 @@ class Progress:
         self.first_layout = np.zeros(num_lanes, np.int32)
         self.ending = np.zeros(num_lanes, np.bool_)
         self.looped = np.zeros(num_lanes, np.bool_)
+        self.led_back = np.zeros(num_lanes, np.bool_)  # by a pipe, since the last step
         self.left_level = np.zeros(num_lanes, np.bool_)
 
     def begin(self, lanes: Integers, starts: Integers, facts: MarioFacts) -> None:
         """New episodes in some lanes, from these entries of the table of starts, whose facts these are."""
         for array in (self.steps, self.stalled, self.loops, self.flags, self.covered, self.owed, self.frames):
             array[lanes] = 0
-        self.ending[lanes] = False
+        self.ending[lanes] = self.led_back[lanes] = False
         self.furthest[lanes] = self.best[lanes] = facts.x
         self.first_score[lanes] = facts.score
         self.start[lanes] = starts
@@ -53,21 +55,24 @@ class Progress:
         elsewhere = level_changed | (after.area != before.area) | (after.layout != before.layout)
         moved = after.x - before.x
         walked = np.abs(moved) <= self._walkable
-        self.looped = ~elsewhere & (np.abs(moved + MAZE_WARP_PIXELS) <= self._walkable)
+        thrown = ~elsewhere & (np.abs(moved + MAZE_WARP_PIXELS) <= self._walkable)
+        self.looped = thrown | self.led_back
+        self.led_back[:] = False
         self.left_level = (_level_number(after) != self.home) & ~seen.flag
-        # What a maze took back is walked again for nothing.
-        self.owed[self.looped] += MAZE_WARP_PIXELS
-        self.loops += self.looped
+        # What a maze took back is walked again for nothing; a new life is not taken back.
+        carried = ~elsewhere & ~walked & ~self.ending
+        self.owed = np.where(carried, np.maximum(self.owed - moved, 0), self.owed).astype(np.int32)
+        self.loops += thrown
         dx = np.where(walked & ~elsewhere, moved, 0)
         repaid = np.clip(dx, 0, self.owed)
         self.owed -= repaid
         dx -= repaid
         ground = np.where(walked & ~elsewhere, np.maximum(after.x - self.furthest, 0), 0)
         milestones = self._cover(np.maximum(ground - repaid, 0))
-        reset = elsewhere | self.looped | ~walked
+        reset = elsewhere | ~walked
         self.furthest = np.where(reset, after.x, np.maximum(self.furthest, after.x)).astype(np.int32)
-        self.best = np.where(self.looped, np.minimum(self.best, after.x), np.maximum(self.best, self.furthest))
-        self.stalled = np.where((ground > 0) | elsewhere | self.looped, 0, self.stalled + 1).astype(np.int32)
+        self.best = np.where(thrown, np.minimum(self.best, after.x), np.maximum(self.best, self.furthest))
+        self.stalled = np.where((ground > 0) | elsewhere | thrown, 0, self.stalled + 1).astype(np.int32)
         self.steps += 1
         self.frames += self._frame_skip
         ticks = before.time - after.time
@@ -86,8 +91,16 @@ class Progress:
     def arrive(self, lane: int, frames: int, before: MarioFacts, after: MarioFacts) -> None:
         """A lane has run on by itself for so many frames and is somewhere else, or somebody else, now."""
         self.frames[lane] += frames
-        moved = abs(int(after.x[lane]) - int(before.x[lane])) > self._walkable
-        if moved or after.layout[lane] != before.layout[lane]:
+        moved = int(after.x[lane]) - int(before.x[lane])
+        elsewhere = any(getattr(after, name)[lane] != getattr(before, name)[lane] for name in _PLACE)
+        carried = abs(moved) > self._walkable and not elsewhere and not self.ending[lane]
+        if carried:
+            self.owed[lane] = max(self.owed[lane] - moved, 0)
+        if carried and moved < 0:  # the last castle's mazes are made of pipes
+            self.led_back[lane] = True
+            self.loops[lane] += 1
+            self.best[lane] = after.x[lane]
+        if abs(moved) > self._walkable or elsewhere:
             self.furthest[lane] = after.x[lane]
             self.stalled[lane] = 0
         self.best[lane] = max(self.best[lane], self.furthest[lane])
