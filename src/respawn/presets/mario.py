@@ -11,7 +11,7 @@ from respawn.learners.vtrace.config import VTraceConfig
 from respawn.models.config import ModelConfig
 from respawn.schedules.config import CurveConfig, SchedulesConfig
 from respawn.training.config import RunConfig
-from respawn.worlds.mario.config import REWARDS, MarioConfig
+from respawn.worlds.mario.config import REWARDS, MarioConfig, RewardConfig
 
 _WORLD = MarioConfig(start_jitter=16)
 _PPO = PPOConfig(
@@ -43,7 +43,7 @@ PRESETS = {
         planned_updates=1950,
         model=ModelConfig(hidden_sizes=(128,), activation="relu", core="gru", core_size=128),
         learner=VTraceConfig(
-            optimizer=OptimizerConfig(learning_rate=1e-3, gradient_norm=1.0), discount=0.97, entropy_cost=0.005
+            optimizer=OptimizerConfig(learning_rate=2e-3, gradient_norm=2.0), discount=0.97, entropy_cost=0.01
         ),
         collection=CollectionConfig(num_lanes=64, horizon_steps=32),
         evaluation=replace(_TILES.evaluation, every_updates=50),
@@ -61,7 +61,8 @@ PRESETS = {
         _TILES,
         planned_updates=976,
         wants_gpu=True,
-        world=replace(_WORLD, observation="pixels", engine_threads=0),
+        # Where death is cheap, running off a ledge of 1-3 pays for itself by the pixels that the fall still covers.
+        world=replace(_WORLD, observation="pixels", engine_threads=0, rewards=RewardConfig(death=-4.0)),
         model=ModelConfig(encoder="impala", patch=2, cuda_graphs=True, precision="bfloat16"),
         learner=replace(_PPO, optimizer=OptimizerConfig(learning_rate=5e-4), minibatches=8),
         collection=CollectionConfig(num_lanes=128, horizon_steps=64),
