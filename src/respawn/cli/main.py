@@ -21,7 +21,7 @@ VERBS = {
     "map": "draw where a policy's episodes end on a picture of the level",
     "runs": "list, show and compare runs",
     "movie": "play a controller movie on the console and say where it got to",
-    "bench": "measure how fast things go here: bench overlap, bench engine",
+    "bench": "measure how fast things go: bench overlap, bench engine, bench train",
     "doctor": "say what is wrong with this machine, or: doctor engine, doctor rom",
 }
 
