@@ -36,6 +36,14 @@ def test_impala_takes_pictures_of_any_size(size: tuple[int, int], leading: tuple
     assert encoder(pictures).shape == (*leading, 10)
 
 
+@pytest.mark.parametrize("leading", [(2,), (3, 2), (0,)])
+def test_impala_takes_pictures_in_patches(leading: tuple[int, ...]):
+    encoder = ImpalaEncoder((3, 8, 12), (4, 8), 10, patch=2)
+    assert encoder.stages[0].in_channels == 12
+    pictures = torch.zeros(*leading, 3, 8, 12, dtype=torch.uint8)
+    assert encoder(pictures).shape == (*leading, 10)
+
+
 def test_impala_treats_each_picture_by_itself():
     encoder = ImpalaEncoder((1, 8, 8), (4, 4), 10)
     pictures = torch.randint(0, 256, (2, 3, 1, 8, 8), dtype=torch.uint8, generator=make_generator(0))

@@ -77,7 +77,7 @@ class ImpalaPass(nn.Module):
         # A GPU's convolutions are fastest with the channels last, in the numbers that they compute in.
         dtype = torch.get_autocast_dtype("cuda") if torch.is_autocast_enabled("cuda") else torch.float32
         if self._patch > 1:
-            pictures = functional.pixel_unshuffle(pictures, self._patch)
+            pictures = _in_patches(pictures, self._patch)
         pictures = pictures.to(dtype, memory_format=_layout(pictures)) / 255.0
         maps: Tensor = functional.relu(self.stages(pictures))
         return functional.relu(self.output(maps.flatten(1)))
@@ -128,6 +128,14 @@ class ImpalaEncoder(Encoder):
         pictures = observations.reshape(-1, *observations.shape[-3:])
         features: Tensor = (self._graphed or self._passes[0])(pictures)
         return features.reshape(*leading, self.num_features)
+
+
+def _in_patches(pictures: Tensor, patch: int) -> Tensor:
+    """[N, C, H, W] to [N, C * patch * patch, H / patch, W / patch]."""
+    if len(pictures) == 0:  # which torch would leave as it is
+        _, channels, height, width = pictures.shape
+        return pictures.reshape(0, channels * patch**2, height // patch, width // patch)
+    return functional.pixel_unshuffle(pictures, patch)
 
 
 def _layout(pictures: Tensor) -> torch.memory_format:
