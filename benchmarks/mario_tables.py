@@ -1,0 +1,94 @@
+"""Write the tables of docs/results.md anew from the kept results, so that no number is copied by hand."""
+
+import json
+import re
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from harness import RESULTS
+from respawn.worlds.mario.levels import ALL_LEVELS
+
+PAGE = Path(__file__).parent.parent / "docs" / "results.md"
+ENOUGH = 80
+"""Cleared of 100 greedy episodes: what counts as a level that is cleared."""
+
+
+def main() -> int:
+    page = PAGE.read_text()
+    for name, table in _tables().items():
+        begin, end = f"<!-- table {name} -->", "<!-- end -->"
+        pattern = re.compile(f"({re.escape(begin)}\n).*?({re.escape(end)})", re.DOTALL)
+        if not pattern.search(page):
+            print(f"{PAGE.name} has no place for '{name}': put {begin} and {end} there", file=sys.stderr)
+            return 1
+        page = pattern.sub(lambda match, table=table: f"{match[1]}{table}\n{match[2]}", page)
+    PAGE.write_text(page)
+    return 0
+
+
+def _tables() -> dict[str, str]:
+    found = {}
+    for path in sorted(RESULTS.glob("*/mario*_learning.json")):
+        kept = json.loads(path.read_text())
+        runs = kept["runs"]
+        preset = path.stem.removesuffix("_learning").replace("_", "-")
+        seeds = [run for run in runs if run["level"] == "1-1"]
+        if preset == "mario":
+            found["mario 1-1"] = _table(seeds)
+            found["mario levels"] = _levels_table(runs)
+        else:
+            found[preset] = _table(runs)
+    return found
+
+
+def _table(runs: Sequence[Mapping[str, Any]]) -> str:
+    head = "| level | seed | first flag at | decisions | seconds | greedy | sampled | sticky 0.25, greedy | … sampled |"
+    lines = [head, "|---|---|---|---|---|---|---|---|---|"]
+    for run in runs:
+        scores = (run["greedy"], run["sampled"], run["sticky"]["greedy"], run["sticky"]["sampled"])
+        cells = [run["level"], run["seed"], _count(run["first_flag_decisions"]), _count(run["decisions"])]
+        lines.append(_line([*cells, f"{run['train_seconds']:.0f}", *(score["cleared"] for score in scores)]))
+    return "\n".join(lines)
+
+
+def _levels_table(runs: Sequence[Mapping[str, Any]]) -> str:
+    first = min((run["seed"] for run in runs), default=0)
+    by_level = {run["level"]: run for run in runs if run["seed"] == first}
+    lines = [
+        "| level | greedy | 95 % interval | sampled | sticky 0.25 | decisions | mean x | other ends | help |",
+        "|---|---|---|---|---|---|---|---|---|",
+    ]
+    for level in map(str, ALL_LEVELS):
+        if level not in by_level:
+            lines.append(_line([level, "not tried", *[""] * 7]))
+            continue
+        run = by_level[level]
+        greedy = run["greedy"]
+        low, high = (f"{100 * bound:.0f}" for bound in greedy["interval"])
+        others = ", ".join(f"{end} {count}" for end, count in greedy["ends"].items() if end not in ("flag", "won"))
+        cleared = f"**{greedy['cleared']}**" if greedy["cleared"] >= ENOUGH else greedy["cleared"]
+        cells = [level, cleared, f"{low} to {high}", run["sampled"]["cleared"], run["sticky"]["greedy"]["cleared"]]
+        lines.append(_line([*cells, _count(run["decisions"]), f"{greedy['x_mean']:.0f}", others, _help(run)]))
+    enough = sum(run["greedy"]["cleared"] >= ENOUGH for run in by_level.values())
+    return "\n".join([*lines, "", f"{enough} of {len(by_level)} levels tried are cleared in at least {ENOUGH} of 100."])
+
+
+def _help(run: Mapping[str, Any]) -> str:
+    """The options that change the game or the rewards; how long a run may take is no help."""
+    options = run["options"]
+    pairs = zip(options[::2], options[1::2], strict=False)
+    return " ".join(f"`{name} {value}`" for name, value in pairs if name.startswith("--world."))
+
+
+def _count(number: int | None) -> str:
+    return "never" if number is None else f"{number:,}"
+
+
+def _line(cells: Sequence[object]) -> str:
+    return f"| {' | '.join(map(str, cells))} |"
+
+
+if __name__ == "__main__":
+    sys.exit(main())
