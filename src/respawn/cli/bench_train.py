@@ -96,6 +96,13 @@ def _show(measured: dict[str, Any]) -> None:
     target.print(table)
     phases = ", ".join(f"{name} {value:.0f}" for name, value in measured["update_milliseconds"].items())
     target.print(f"milliseconds an update of ours: {phases}", markup=False)
+    from respawn.training.bench_train import QUIET_CORES
+
+    if measured["others_cores"] > QUIET_CORES:
+        target.print(
+            f"[yellow]warning[/]: others kept {measured['others_cores']:.1f} cores at work: "
+            "measure again when they are done"
+        )
 
 
 def _pace(row: dict[str, Any]) -> tuple[str, str]:

@@ -2,7 +2,6 @@
 
 import contextlib
 import json
-import os
 import sys
 import tempfile
 import time
@@ -11,6 +10,8 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from statistics import fmean, median
 from typing import Any
+
+import psutil
 
 from respawn.contracts.records import UpdateReport
 from respawn.errors import ConfigError
@@ -23,7 +24,7 @@ from respawn.training.config import MOST_UPDATES, RunConfig
 from respawn.training.device import prepare_torch, resolve_device, resolve_threads
 from respawn.training.loop import updates
 from respawn.worlds.mario.config import MarioConfig
-from respawn.worlds.mario.measure import Timing
+from respawn.worlds.mario.measure import Measurement, Timing
 from respawn.worlds.mario.measure_peers import Peer, PeerFailedError, PeerMissingError
 
 WARMUP_UPDATES = 3
@@ -31,6 +32,9 @@ PHASES = ("act", "world", "learn")
 """Parts of an update whose time is told: choosing actions, all else of collecting, learning."""
 PEERS = {"sb3": False, "sb3_vector": True}
 """Stable-Baselines3 as its users have it, a list of environments, and with all lanes in one call."""
+
+QUIET_CORES = 0.15
+"""with more cores than this at work for others, torch's threads wait for each other and no number is worth much"""
 
 Tell = Callable[[str, float], None]
 """is told what is being done, and which part of all is done"""
@@ -54,8 +58,16 @@ class Plan:
 class _Measured:
     ours: list[Timing] = field(default_factory=list)
     peers: dict[str, dict[int, list[Timing]]] = field(default_factory=dict)  # by name and threads
+    others: list[float] = field(default_factory=list)  # cores that were at work for somebody else
     missing: str | None = None
     failed: dict[str, str] = field(default_factory=dict)
+
+    def time(self, item: Measurement, seconds: float) -> Timing:
+        """Measure, and see what else this machine did meanwhile."""
+        busy, begun = _busy_seconds(), time.perf_counter()
+        timing = item.run(seconds)
+        self.others.append((_busy_seconds() - busy - timing.cpu_seconds) / (time.perf_counter() - begun))
+        return timing
 
 
 class OwnTraining:
@@ -153,7 +165,7 @@ def measure_training(plan: Plan, tell: Tell = lambda doing, part: None) -> dict[
         peers = _start_peers(plan, stack, measured, tell)
         for round_ in range(plan.rounds):
             tell(f"round {round_ + 1}/{plan.rounds}, respawn", round_ / plan.rounds)
-            measured.ours.append(ours.run(plan.seconds))
+            measured.ours.append(measured.time(ours, plan.seconds))
             _ask_peers(peers, plan, round_, measured, tell)
         return _summary(plan, measured, ours)
 
@@ -186,7 +198,7 @@ def _ask_peers(peers: dict[tuple[str, int], Peer], plan: Plan, round_: int, meas
         part = (round_ + position / (len(peers) + 1)) / plan.rounds
         tell(f"round {round_ + 1}/{plan.rounds}, {name} with {threads} threads", part)
         try:
-            measured.peers.setdefault(name, {}).setdefault(threads, []).append(peer.run(plan.seconds))
+            measured.peers.setdefault(name, {}).setdefault(threads, []).append(measured.time(peer, plan.seconds))
         except PeerFailedError as error:
             measured.failed[name] = f"the peer {name} is left out: it {error}"
             measured.peers.pop(name, None)
@@ -213,7 +225,7 @@ def _summary(plan: Plan, measured: _Measured, ours: OwnTraining) -> dict[str, An
         "hidden_sizes": list(config.model.hidden_sizes),
         "rounds": plan.rounds,
         "seconds": plan.seconds,
-        "load_average": round(os.getloadavg()[0], 2) if hasattr(os, "getloadavg") else None,
+        "others_cores": max(0.0, median(measured.others)),
         "machine": {"cpu": machine["cpu"], "cores": machine["cores"], "torch": machine["torch"]},
     }
 
@@ -231,6 +243,13 @@ def _about_peer(by_threads: dict[int, list[Timing]], ours: list[Timing]) -> dict
         "threads": best,
         "by_threads": {str(threads): _pace(found) for threads, found in by_threads.items()},
     }
+
+
+def _busy_seconds() -> float:
+    """Seconds of all cores that were spent on anything."""
+    spent = psutil.cpu_times()
+    kinds = ("user", "nice", "system", "irq", "softirq", "steal")  # not all systems tell them all
+    return float(sum(getattr(spent, kind, 0.0) for kind in kinds))
 
 
 def _pace(timings: list[Timing]) -> float:
