@@ -227,6 +227,8 @@ class FakePool:
     def __init__(self, config: PoolConfig) -> None:
         if config.stack != 1 or config.kind == "indices":
             raise ConfigError("a fake pool shows one RGB or grey picture at a time; make it with stack=1")
+        if config.max_of_two and config.skip < 2:
+            raise ConfigError("max_of_two takes the last two frames of a step, but skip is 1; use 2 or more")
         self._config = config
         self._consoles = [_Console() for _ in range(config.lanes)]
         self._pictures = np.zeros((config.lanes, *self._shape), np.uint8)

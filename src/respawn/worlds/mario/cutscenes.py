@@ -29,13 +29,17 @@ class Cutscenes:
     """A console beside the others, on which a lane runs on by itself."""
 
     def __init__(self, game: Game, config: PoolConfig) -> None:
-        self._beside: ConsolePool = game.pool(replace(config, lanes=1, threads=1, skip=1))
+        alone = replace(config, lanes=1, threads=1)
+        self._beside: ConsolePool = game.pool(replace(alone, skip=1, max_of_two=False))
+        self._two_frames: ConsolePool | None = game.pool(replace(alone, skip=2)) if config.max_of_two else None
         self._one = np.zeros(1, np.int32)
         self._nothing = np.zeros(1, np.uint8)
         self._watched = np.zeros((1, len(config.watch)), np.uint8)
 
     def run_on(self, consoles: ConsolePool, lane: int, watched: Bytes, frames: Bytes | None) -> int:
-        """Run a lane until Mario obeys; returns how many frames that took.
+        """Run a lane until Mario obeys, or until a life is being lost; returns how many frames that took.
+
+        What loses a life on the way, a hammer that hits him in a pipe for example, is for the next step to judge.
 
         Args:
           consoles: what the lane is one of.
@@ -47,13 +51,24 @@ class Cutscenes:
         self._beside.load_states(self._one, consoles.save_states(which))
         picture = None if frames is None else frames[lane : lane + 1]
         self._watched[0] = watched[lane]
+        judged_already = _is_dying(self._watched)
         count = 0
-        while count < MOST_FRAMES and not obeys(self._watched)[0]:
+        last_two: list[Bytes] = []  # the states before them
+        while count < MOST_FRAMES and not obeys(self._watched)[0] and (judged_already or not _is_dying(self._watched)):
+            if self._two_frames is not None:
+                last_two = [*last_two[-1:], self._beside.save_states(self._one)]
             self._beside.step(self._nothing, picture, self._watched)
             count += 1
+        if self._two_frames is not None and len(last_two) == 2:
+            self._two_frames.load_states(self._one, last_two[0])
+            self._two_frames.step(self._nothing, picture)
         consoles.load_states(which, self._beside.save_states(self._one))
         watched[lane] = self._watched[0]
         return count
+
+
+def _is_dying(watched: Bytes) -> bool:
+    return byte(watched, ram.TASK)[0] in (ram.TASK_DYING, ram.TASK_LIFE_LOST)
 
 
 def to_run_on(watched: Bytes, ended: NDArray[np.bool_]) -> Integers:
