@@ -24,6 +24,8 @@ def test_the_seeds_rewards_are_its_formula():
     [
         ({"levels": ("1-9",)}, "'1-9' is none"),
         ({"buttons": ("A",)}, "at least two actions"),
+        ({"observation": "tile"}, "world.observation must be one of tiles, pixels, not 'tile'"),
+        ({"region": "NTSC"}, "world.region must be one of ntsc, pal, not 'NTSC'"),
         ({"frame_skip": 0}, "world.frame-skip must be"),
         ({"sticky": 1.0}, "world.sticky must be"),
         ({"sticky": -0.1}, "world.sticky must be"),

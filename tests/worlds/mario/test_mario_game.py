@@ -10,6 +10,7 @@ from memories import watched
 from staged import StagedGame, both, fly_to, poke
 
 from respawn.checkpoints.codec import decode, encode
+from respawn.errors import ConfigError
 from respawn.testing.suites.saveable import freeze
 from respawn.testing.suites.world import check_world, draw_actions
 from respawn.worlds.mario import ram
@@ -209,6 +210,11 @@ class TestStarts:
         for _ in range(40):
             console.frame(0x80)
         assert read_facts(watched(console.ram())).x[0] > before
+
+    def test_waiting_for_an_enemy_is_refused(self):
+        game = CartridgeGame(StagedGame()._cartridge)
+        with pytest.raises(ConfigError, match=r"up to 480 frames, and in 1-2 an enemy gets him after \d+; lower them"):
+            MarioWorld(replace(COMPLEX, levels=("1-1", "1-2"), start_jitter=240, noop_starts=60), 1, game=game)
 
     def test_waiting_is_standing_still(self):
         game = CartridgeGame(StagedGame()._cartridge)

@@ -1,7 +1,7 @@
 """How the Mario world is set up."""
 
 from dataclasses import dataclass, field
-from typing import Annotated, Literal
+from typing import Annotated, Literal, TypeAlias, get_args
 
 import tyro
 
@@ -9,12 +9,14 @@ from respawn.contracts.settings import check_at_least, check_between
 from respawn.errors import ConfigError
 from respawn.worlds.mario.buttons import action_names
 from respawn.worlds.mario.levels import Level, find_levels
+from respawn.worlds.mario.rom import Region
 
 EPISODE_NUMBERS = (
     "cleared", "x", "end_x", "end_y", "score", "coins", "time_left", "seconds", "flags", "loops", "in_first_area",
 )  # fmt: skip
 """What the world says of each episode beside its level, as numbers; see `progress.Progress.facts`."""
 REWARD_LIMIT = 1_000_000.0
+Observation: TypeAlias = Literal["tiles", "pixels"]
 _PREFIX = "world.rewards."
 
 
@@ -61,7 +63,7 @@ class MarioConfig:
     kind: Annotated[Literal["mario"], tyro.conf.Suppress] = "mario"
     levels: tuple[str, ...] = ("1-1",)
     """where episodes begin: one level, several of which each episode draws one, or 'all'"""
-    observation: Literal["tiles", "pixels"] = "tiles"
+    observation: Observation = "tiles"
     """tiles: what stands round Mario, read from memory. pixels: what the screen shows"""
     actions: Literal["right", "simple", "complex", "extended"] = "simple"
     """which combinations of buttons there are to choose from: 5, 7, 12 or 8"""
@@ -103,7 +105,7 @@ class MarioConfig:
     """pixels: the brighter of the last two frames, for sprites that flicker"""
     rom: str = ""
     """file of the game; empty: where 'respawn doctor rom' finds it"""
-    region: Literal["ntsc", "pal"] = "ntsc"
+    region: Region = "ntsc"
     """which of the two programs; the console keeps NTSC's time with either"""
     engine_threads: int = 1
     """threads that run the consoles; 0: one a core. No number of them changes a result"""
@@ -112,6 +114,9 @@ class MarioConfig:
         """Refuse what cannot be played."""
         find_levels(self.levels)
         action_names(self.buttons or self.actions)
+        for name, choices in (("observation", get_args(Observation)), ("region", get_args(Region))):
+            if getattr(self, name) not in choices:
+                raise ConfigError(f"world.{name} must be one of {', '.join(choices)}, not {getattr(self, name)!r}")
         check_between(
             "world.",
             self,

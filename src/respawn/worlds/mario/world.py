@@ -13,7 +13,7 @@ from respawn.contracts.knobs import Knobs
 from respawn.contracts.records import Episode
 from respawn.contracts.saveable import StateTree
 from respawn.contracts.world import DiscreteActions, Frame, StepResult, WorldSpec
-from respawn.errors import CheckpointError, WorldError
+from respawn.errors import CheckpointError, ConfigError, WorldError
 from respawn.worlds.episodes import EpisodeTracker
 from respawn.worlds.mario import ram
 from respawn.worlds.mario.buttons import button_byte
@@ -98,8 +98,20 @@ class MarioWorld:
             self._consoles.observe(ram=self._watched)
             watched[first : first + num_lanes] = self._watched[: len(batch)]
         facts = read_facts(watched)
+        self._check_starts(facts)
         self._view.learn_starts(watched, facts, np.concatenate([starts.pictures for starts in made]))
         return facts
+
+    def _check_starts(self, facts: MarioFacts) -> None:
+        """Refuse to wait so long that an enemy comes and ends episodes before they begin."""
+        lost = np.flatnonzero(look(facts).lost)
+        if len(lost):
+            level, frame = divmod(int(lost[0]), self._config.most_waiting_frames + 1)
+            raise ConfigError(
+                f"world.start-jitter and world.noop-starts let Mario stand for up to "
+                f"{self._config.most_waiting_frames} frames, and in {self._levels[level]} an enemy gets him after "
+                f"{frame}; lower them"
+            )
 
     @property
     def spec(self) -> WorldSpec:
