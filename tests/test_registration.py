@@ -13,6 +13,7 @@ KNOWN = f"assert {NAME!r} in gymnasium.registry and 'torch' not in sys.modules a
         ["import gymnasium, respawn", KNOWN],
         ["import respawn", "assert 'gymnasium' not in sys.modules", "import gymnasium", KNOWN],
         ["import respawn, importlib; importlib.reload(respawn)", "import gymnasium", KNOWN],
+        ["import respawn, importlib.util; importlib.util.find_spec('gymnasium')", "import gymnasium", KNOWN],
         ["import gymnasium", f"spec = gymnasium.envs.registration._find_spec('respawn:{NAME}')", KNOWN],
         ["import respawn, gymnasium", "from gymnasium.wrappers import TimeLimit", "gymnasium.make('CartPole-v1')"],
     ],

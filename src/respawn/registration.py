@@ -1,5 +1,6 @@
 """The names that `gymnasium.make` knows our environments by. Knowing them loads neither torch nor the engine."""
 
+import contextlib
 import importlib
 import sys
 from importlib.machinery import ModuleSpec, PathFinder
@@ -38,13 +39,15 @@ class _WaitsForGymnasium:
         """See importlib.abc.MetaPathFinder."""
         if name != "gymnasium":
             return None
-        sys.meta_path.remove(self)
+        # It stays until then: whoever only asks whether Gymnasium is there imports nothing.
         spec = PathFinder.find_spec(name)
         if spec is not None and spec.loader is not None:
             loader = spec.loader
             run = loader.exec_module
 
             def run_and_register(module: ModuleType) -> None:
+                with contextlib.suppress(ValueError):
+                    sys.meta_path.remove(self)
                 run(module)
                 register()
 
