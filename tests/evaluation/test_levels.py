@@ -47,7 +47,13 @@ def test_no_two_levels_share_a_seed():
 
 
 @pytest.mark.parametrize(
-    ("names", "right"), [(("NONE", "RIGHT", "RIGHT+B"), 2), (("NONE", "RIGHT", "A"), 1), (("NONE", "A"), None)]
+    ("names", "right"),
+    [
+        (("NONE", "RIGHT", "RIGHT+B"), 2),
+        (("NONE", "RIGHT", "B+RIGHT"), 2),  # the same by another name
+        (("NONE", "RIGHT", "A"), 1),
+        (("NONE", "A"), None),
+    ],
 )
 def test_always_right_runs_where_it_can(names, right):
     policies = null_policies(names)

@@ -14,6 +14,7 @@ from respawn.evaluation.episodes import play_episodes
 from respawn.evaluation.intervals import mean_interval, wilson_interval
 from respawn.evaluation.null_policies import FixedPolicy, RandomPolicy
 from respawn.maths.seeding import make_generator
+from respawn.worlds.mario.buttons import button_byte
 from respawn.worlds.mario.levels import ALL_LEVELS, find_level
 
 GREEDY, SAMPLED = "greedy", "sampled"
@@ -90,7 +91,8 @@ def play_level(
 
 def null_policies(action_names: Sequence[str]) -> dict[str, Policy]:
     """Those that know nothing, for a set of actions; 'always right' is left out where no action is."""
-    right = next((action_names.index(name) for name in _RIGHTS if name in action_names), None)
+    pressed = [button_byte(name) for name in action_names]
+    right = next((pressed.index(button_byte(name)) for name in _RIGHTS if button_byte(name) in pressed), None)
     always_right: dict[str, Policy] = {} if right is None else {ALWAYS_RIGHT: FixedPolicy(right)}
     return {**always_right, RANDOM: RandomPolicy(len(action_names))}
 
