@@ -102,3 +102,14 @@ def test_short_words():
     assert [duration(s) for s in (0, 7.4, 754, 3723)] == ["0:00", "0:07", "12:34", "1:02:03"]
     assert [percent(v) for v in (0.0, 0.075, 1.0)] == ["0 %", "7.5 %", "100 %"]
     assert [number(v) for v in (0.000123456, 21.0, 12345.6, float("nan"))] == ["0.0001235", "21", "12,346", "nan"]
+
+
+def test_a_share_is_never_compared_with_a_return():
+    progress = Progress(100, None)
+    for update, metrics in enumerate(
+        ({"evaluation/cleared": 0.5, "evaluation/return_mean": 30.0}, {"evaluation/return_mean": 20.0})
+    ):
+        progress.note(EvaluationReport(update, 0, metrics))
+    assert progress.figures()[-1] == ("best", "20 at 1")
+    progress.note(EvaluationReport(2, 0, {"evaluation/cleared": 0.25, "evaluation/return_mean": 10.0}))
+    assert progress.figures()[-1] == ("best", "25 % at 2")

@@ -44,7 +44,9 @@ class Progress:
             self._report = record
             self._noted = self._now()
         elif isinstance(record, EvaluationReport) and any(name in record.metrics for name in _SCORES):
-            self._score = next(name for name in _SCORES if name in record.metrics)
+            score = next(name for name in _SCORES if name in record.metrics)
+            if score != self._score:
+                self._score, self._best = score, None  # a share and a return cannot be compared
             self._latest = record.metrics[self._score]
             if self._best is None or self._latest > self._best[0]:
                 self._best = (self._latest, record.update)
