@@ -54,9 +54,11 @@ def test_rom_is_short_for_the_worlds_and_holds_from_any_folder(respawn, monkeypa
     monkeypatch.setattr("respawn.cli.new_run.train", lambda *given: called.append(given) or 0)
     respawn("train", "--rom", "a/b.nes", "--seed", "1")
     respawn("train", "mario", "--rom=b.nes")
+    respawn("train", "mario", "--world.rom", "c.nes")
     assert called == [
         ("mario", ["--world.rom", f"{tmp_path}/a/b.nes", "--seed", "1"]),
         ("mario", [f"--world.rom={tmp_path}/b.nes"]),
+        ("mario", ["--world.rom", f"{tmp_path}/c.nes"]),
     ]
 
 

@@ -30,6 +30,14 @@ def test_without_a_name_it_goes_to_the_run(trained):
     assert made.figure == trained.folder.videos / "u00000001-1-2-map.png" and made.figure.is_file()
 
 
+def test_episodes_that_the_limit_cuts_are_counted_apart(trained, tmp_path):
+    order = MapOrder(episodes=2, lanes=2, limit_steps=2)
+    with pytest.raises(ConfigError, match=r"none of 2 did within 2 steps; give a higher --limit-steps"):
+        make_map(trained, trained.config, order, tmp_path / "map.png")
+    made = make_map(trained, trained.config, MapOrder(episodes=1), tmp_path / "map.png")
+    assert (len(made.endings), made.unfinished) == (1, 0)
+
+
 def test_what_has_no_map_is_said(trained, tmp_path):
     with pytest.raises(ConfigError, match="only Mario's levels have maps"):
         make_map(trained, replace(trained.config, world=RecallConfig()), MapOrder())

@@ -49,6 +49,12 @@ def test_a_name_that_is_not_shipped(weights, mario_run):
         read_shipped("maria")
 
 
+def test_what_is_shipped_has_one_checkpoint_only(mario_run, weights, tmp_path):
+    export(mario_run, "newest", weights / "tiny.json")
+    with pytest.raises(ConfigError, match=r"they have no checkpoint 'u00000001'; leave out --checkpoint"):
+        find_trained(tmp_path / "runs", "tiny", "u00000001")
+
+
 def test_damage_is_noticed(mario_run, weights):
     export(mario_run, "newest", weights / "tiny.json")
     tensors = weights / "tiny.safetensors"
@@ -76,7 +82,7 @@ def test_descriptions_that_do_not_fit(mario_run, weights, change, sentence):
     file = weights / "tiny.json"
     export(mario_run, "newest", file)
     file.write_text(json.dumps(json.loads(file.read_text()) | change))
-    with pytest.raises((CheckpointError, ConfigError), match=sentence):
+    with pytest.raises(CheckpointError, match=sentence):
         read_weights(file)
 
 

@@ -73,7 +73,7 @@ def main(words: list[str]) -> int:
     if is_shipped(arguments.runs, arguments.run):
         from respawn.training.trained import load_shipped
 
-        return _evaluate_levels(load_shipped(arguments.run), arguments)
+        return _evaluate_levels(load_shipped(arguments.run, arguments.checkpoint), arguments)
     folder = find(arguments.runs, arguments.run)
     # Imported only now: what is above needs no torch, which takes seconds to load.
     from respawn.cli.saved_config import check_saved_config

@@ -26,7 +26,9 @@ class MapArguments:
     episodes: int = 100
     """how many episodes to play"""
     seed_base: int = 3_000_000
-    """episode i is played from seed-base + i, as 'respawn evaluate' does"""
+    """episode i is played from seed-base + i; 'respawn evaluate' plays the same from the same seed"""
+    rom: Annotated[Path | None, tyro.conf.arg(metavar="FILE")] = None
+    """the game; none: as the run has it"""
     checkpoint: str = "newest"
     """newest, best, or a checkpoint's name such as u00000100"""
     sampled: bool = False
@@ -63,7 +65,11 @@ def main(words: list[str]) -> int:
     for damaged in trained.passed_over:
         print(f"respawn: passed over a damaged checkpoint, {damaged}", file=sys.stderr)
     config = with_world(
-        trained.config, level=arguments.level, sticky=arguments.sticky, start_jitter=arguments.start_jitter
+        trained.config,
+        level=arguments.level,
+        sticky=arguments.sticky,
+        start_jitter=arguments.start_jitter,
+        rom=arguments.rom,
     )
     order = MapOrder(
         episodes=arguments.episodes,
@@ -78,11 +84,14 @@ def main(words: list[str]) -> int:
     cleared = sum(ending.cleared for ending in made.endings)
     if arguments.json:
         said = {"figure": str(made.figure), "level": made.level, "policy": trained.origin, "cleared": cleared}
-        print(json.dumps({**said, "episodes": len(made.endings), "ends": ends}, indent=2))
+        print(
+            json.dumps({**said, "episodes": len(made.endings), "unfinished": made.unfinished, "ends": ends}, indent=2)
+        )
     else:
         facts = {
             "level": made.level,
             "cleared": f"{cleared} of {len(made.endings)}",
+            "unfinished": f"{made.unfinished} more, not shown" if made.unfinished else "",
             "ends": ", ".join(f"{end} {count}" for end, count in ends.items()),
             "policy": f"{trained.origin}, {'drawn actions' if arguments.sampled else 'the likeliest actions'}",
         }

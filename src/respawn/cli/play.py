@@ -4,7 +4,9 @@ import contextlib
 import sys
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
+
+import tyro
 
 from respawn.cli.arguments import RunName, RunsDirectory, check_at_least, parse
 from respawn.cli.engine_built import engine_must_be_built
@@ -42,6 +44,8 @@ class PlayArguments:
     """Mario: chance that a decision is not heard; none: as the run has it"""
     start_jitter: int | None = None
     """Mario: frames by which an episode may begin later; none: as the run has it"""
+    rom: Annotated[Path | None, tyro.conf.arg(metavar="FILE")] = None
+    """Mario: the game; none: as the run has it"""
     checkpoint: str = "newest"
     """newest, best, or a checkpoint's name such as u00000100"""
     limit_steps: int = 10_000
@@ -79,7 +83,11 @@ def _play(trained: "Trained", arguments: PlayArguments, played: dict[str, str]) 
     from respawn.training.trained import with_world
 
     config = with_world(
-        trained.config, level=arguments.level, sticky=arguments.sticky, start_jitter=arguments.start_jitter
+        trained.config,
+        level=arguments.level,
+        sticky=arguments.sticky,
+        start_jitter=arguments.start_jitter,
+        rom=arguments.rom,
     )
     watched = arguments.window or sys.stdout.isatty()
     if not watched:

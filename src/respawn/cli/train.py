@@ -51,12 +51,13 @@ def main(words: list[str]) -> int:
 
 def with_whole_rom_option(words: list[str]) -> list[str]:
     """The same words with --world.rom for --rom, and the file by a path that holds from any folder."""
+    options = ("--rom", "--world.rom")
     whole: list[str] = []
     for place, word in enumerate(words):
         name, equals, value = word.partition("=")
-        if name == "--rom":
+        if name in options:
             whole.append(f"--world.rom={_from_anywhere(value)}" if equals else "--world.rom")
-        elif place > 0 and words[place - 1] == "--rom" and not word.startswith("-"):
+        elif place > 0 and words[place - 1] in options and not word.startswith("-"):
             whole.append(_from_anywhere(word))
         else:
             whole.append(word)

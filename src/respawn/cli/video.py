@@ -35,6 +35,8 @@ class VideoArguments:
     """how many episodes to film, one after the other"""
     best_of: int | None = None
     """play so many and film the best: who clears the level, the quickest first, then who gets furthest"""
+    rom: Annotated[Path | None, tyro.conf.arg(metavar="FILE")] = None
+    """Mario: the game; none: as the run has it"""
     checkpoint: str = "newest"
     """newest, best, or a checkpoint's name such as u00000100"""
     sampled: bool = False
@@ -82,7 +84,11 @@ def main(words: list[str]) -> int:
     for damaged in trained.passed_over:
         print(f"respawn: passed over a damaged checkpoint, {damaged}", file=sys.stderr)
     config = with_world(
-        trained.config, level=arguments.level, sticky=arguments.sticky, start_jitter=arguments.start_jitter
+        trained.config,
+        level=arguments.level,
+        sticky=arguments.sticky,
+        start_jitter=arguments.start_jitter,
+        rom=arguments.rom,
     )
     out = arguments.out or _default_out(trained, arguments)
     with engine_must_be_built(), progress_bar() as tell:

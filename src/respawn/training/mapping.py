@@ -36,6 +36,8 @@ class MadeMap:
     figure: Path
     level: str
     endings: tuple[Ending, ...]
+    unfinished: int
+    """episodes that were cut by the limit, and so ended nowhere"""
 
 
 def make_map(
@@ -66,13 +68,19 @@ def make_map(
         episodes = play_episodes(world, model, seeds, generator, order.limit_steps, device)
     finally:
         world.close()
-    endings = endings_of([episode for episode in episodes if episode.end != UNFINISHED])
+    ended = [episode for episode in episodes if episode.end != UNFINISHED]
+    if not ended:
+        raise ConfigError(
+            f"a map shows where episodes end, and none of {len(episodes)} did within {order.limit_steps:,} steps; "
+            "give a higher --limit-steps"
+        )
+    endings = endings_of(ended)
     rom = find_rom(
         Path(world_config.rom) if world_config.rom else None, region=world_config.region, expect=world_config.region
     )
     picture = level_map(world_config.start_levels[0], rom)
     draw_level_map(_title(trained, world_config, order), picture, TOP, endings, out)
-    return MadeMap(out, level, tuple(endings))
+    return MadeMap(out, level, tuple(endings), unfinished=len(episodes) - len(ended))
 
 
 def _one_level(config: RunConfig) -> MarioConfig:

@@ -78,7 +78,7 @@ def read_weights(description: Traversable) -> Shipped:
             trained_with=said["trained_with"],
             figures=said["figures"],
         )
-    except (OSError, ValueError, KeyError, TypeError, SafetensorError) as error:
+    except (OSError, ValueError, KeyError, TypeError, SafetensorError, ConfigError) as error:
         raise CheckpointError(f"the weights of {file} cannot be read ({error}); install respawn anew") from error
     found = tensors_sha256(dict(shipped.tensors))
     if found != shipped.weights_sha256:

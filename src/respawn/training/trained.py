@@ -72,7 +72,7 @@ def find_trained(runs_dir: Path, name: str, which: str = "newest") -> Trained:
       which: 'newest', 'best', or the name of a checkpoint.
     """
     if is_shipped(runs_dir, name):
-        return load_shipped(name)
+        return load_shipped(name, which)
     return load_run(find(runs_dir, name), which)
 
 
@@ -100,8 +100,13 @@ def load_run(folder: RunFolder, which: str = "newest") -> Trained:
     )
 
 
-def load_shipped(name: str) -> Trained:
-    """A policy that comes with the package."""
+def load_shipped(name: str, which: str = "newest") -> Trained:
+    """A policy that comes with the package, of which there is one checkpoint only."""
+    if which != "newest":
+        raise ConfigError(
+            f"'{name}' means the weights that come with respawn, and they have no checkpoint '{which}'; leave out "
+            "--checkpoint, or name a run"
+        )
     shipped = read_shipped(name)
     return Trained(
         name=name,
@@ -116,14 +121,19 @@ def load_shipped(name: str) -> Trained:
 
 
 def with_world(
-    config: RunConfig, *, level: str | None = None, sticky: float | None = None, start_jitter: int | None = None
+    config: RunConfig,
+    *,
+    level: str | None = None,
+    sticky: float | None = None,
+    start_jitter: int | None = None,
+    rom: Path | None = None,
 ) -> RunConfig:
-    """The same configuration with another beginning, where one is given; only Mario has levels.
+    """The same configuration with another beginning or another file, where one is given; only Mario has them.
 
     Raises:
       ConfigError: the world has no such thing.
     """
-    given = {"--level": level, "--sticky": sticky, "--start-jitter": start_jitter}
+    given = {"--level": level, "--sticky": sticky, "--start-jitter": start_jitter, "--rom": rom}
     options = [option for option, value in given.items() if value is not None]
     if not options:
         return config
@@ -137,5 +147,6 @@ def with_world(
         levels=world.levels if level is None else (level,),
         sticky=world.sticky if sticky is None else sticky,
         start_jitter=world.start_jitter if start_jitter is None else start_jitter,
+        rom=world.rom if rom is None else str(rom),
     )
     return replace(config, world=changed)
