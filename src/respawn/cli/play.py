@@ -90,10 +90,10 @@ def _play(trained: "Trained", arguments: PlayArguments, played: dict[str, str]) 
         rom=arguments.rom,
     )
     watched = arguments.window or sys.stdout.isatty()
-    if not watched:
-        print("respawn: there is no terminal here, so nothing is shown; 'respawn video' makes a film", file=sys.stderr)
     with engine_must_be_built():
         playback = Playback(trained, config, watched=watched, device_name=arguments.device)
+    if not watched:
+        print("respawn: there is no terminal here, so nothing is shown; 'respawn video' makes a film", file=sys.stderr)
     with (
         contextlib.closing(playback),
         shown(playback, trained.name, window=arguments.window, speed=arguments.speed) as show,
