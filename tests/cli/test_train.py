@@ -75,6 +75,7 @@ def test_a_run_that_time_ended_goes_on_with_more_time(respawn, runs, tiny):
         (["--rom"], "--world.rom wants a word, and nothing came"),
         (["--rom", "nothing.nes"], "the ROM "),
         (["cartpole-ppo", "--rom", "a.nes"], "there is no option --world.rom for 'respawn train cartpole-ppo'"),
+        (["--evaluation.stop-at", "nan"], "evaluation.stop-at must be a finite number, not nan"),
         (["cartpole-pop"], "there is no preset 'cartpole-pop'; did you mean cartpole-ppo?"),
         (["cartpole-ppo", "--lerner.clip", "1"], "there is no option --lerner.clip for 'respawn train cartpole-ppo'"),
         (["memory-gru", "--world.env-id", "A-v0"], "there is no option --world.env-id for 'respawn train memory-gru'"),

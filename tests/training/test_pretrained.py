@@ -1,4 +1,5 @@
 import json
+from dataclasses import replace
 
 import pytest
 import torch
@@ -6,6 +7,7 @@ import torch
 from respawn import weights as weights_package
 from respawn.errors import CheckpointError, ConfigError
 from respawn.training import pretrained
+from respawn.training.launch import load_config
 from respawn.training.pretrained import export, read_shipped, read_weights
 from respawn.training.trained import find_trained, load_run, load_shipped
 from respawn.weights import is_shipped, shipped_names
@@ -24,7 +26,8 @@ def test_what_is_exported_is_the_same_policy(mario_run, weights, tmp_path):
     assert beside == weights / "tiny.safetensors" and beside.stat().st_size < 2_000_000
     assert shipped_names() == ("tiny",)
     run, shipped = load_run(mario_run), find_trained(tmp_path / "runs", "tiny")
-    assert (shipped.config, shipped.world, shipped.updates) == (run.config, run.world, run.updates)
+    assert shipped.config == replace(run.config, device="auto")
+    assert (shipped.world, shipped.updates) == (run.world, run.updates)
     assert shipped.weights_sha256 == run.weights_sha256 and shipped.folder is None
     assert shipped.origin == "'tiny', shipped with respawn" and run.origin == "run tiny, checkpoint u00000001"
     assert read_shipped("tiny").trained_with == "respawn train tiny"
@@ -47,6 +50,15 @@ def test_a_name_that_is_not_shipped(weights, mario_run):
     export(mario_run, "newest", weights / "mario.json")
     with pytest.raises(ConfigError, match=r"did you mean mario\?"):
         read_shipped("maria")
+
+
+def test_what_is_of_one_machine_only_is_not_shipped(mario_run, weights, monkeypatch):
+    config = load_config(mario_run)
+    elsewhere = replace(config, world=replace(config.world, rom="/home/somebody/mario.nes"))
+    monkeypatch.setattr(pretrained, "load_config", lambda folder: elsewhere)
+    export(mario_run, "newest", weights / "tiny.json")
+    assert "somebody" not in (weights / "tiny.json").read_text()
+    assert read_shipped("tiny").config == replace(config, device="auto")
 
 
 def test_what_is_shipped_has_one_checkpoint_only(mario_run, weights, tmp_path):

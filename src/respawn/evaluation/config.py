@@ -1,6 +1,7 @@
 """How the policy is judged while it learns."""
 
 from dataclasses import dataclass
+from math import isfinite
 
 from respawn.contracts.settings import check_at_least, check_between
 from respawn.errors import ConfigError
@@ -43,3 +44,5 @@ class EvaluationConfig:
         check_at_least("evaluation.", self, {"stop_after": 1})
         check_at_least("evaluation.", self, {"every_updates": 0, "video_every": 0, "seed_base": 0, "limit_steps": 1})
         check_between("evaluation.", self, {"episodes": (1, 1_000_000), "num_lanes": (1, 1_000_000)})
+        if self.stop_at is not None and not isfinite(self.stop_at):
+            raise ConfigError(f"evaluation.stop-at must be a finite number, not {self.stop_at}; none: never")

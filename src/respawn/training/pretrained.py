@@ -3,7 +3,7 @@
 import difflib
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import Any
@@ -22,6 +22,7 @@ from respawn.training.config import RunConfig, config_from_json, config_to_json
 from respawn.training.judge import find_checkpoint
 from respawn.training.launch import load_config
 from respawn.weights import shipped_names, weights_folder
+from respawn.worlds.mario.config import MarioConfig
 
 FORMAT = 1
 """Raised whenever an older program could misread newer weights."""
@@ -89,6 +90,12 @@ def read_weights(description: Traversable) -> Shipped:
     return shipped
 
 
+def _for_anyone(config: RunConfig) -> RunConfig:
+    """The configuration without what is of this machine only: where the game's file lies, and what computes."""
+    world = replace(config.world, rom="") if isinstance(config.world, MarioConfig) else config.world
+    return replace(config, world=world, device="auto")
+
+
 def export(folder: RunFolder, which: str, path: Path, *, trained_with: str | None = None) -> Path:
     """Write a checkpoint's weights as they are shipped: `path` and, beside it, a .safetensors.
 
@@ -124,7 +131,7 @@ def export(folder: RunFolder, which: str, path: Path, *, trained_with: str | Non
         "decisions": found.manifest.decisions,
         "weights_sha256": tensors_sha256(tensors),
         "figures": {name: value for name, value in found.manifest.metrics.items() if not name.startswith("time/")},
-        "config": config_to_json(config),
+        "config": config_to_json(_for_anyone(config)),
     }
     path.parent.mkdir(parents=True, exist_ok=True)
     beside = path.with_suffix(".safetensors")
