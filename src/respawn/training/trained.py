@@ -18,7 +18,7 @@ from respawn.training.config import RunConfig, config_sha256
 from respawn.training.judge import find_checkpoint
 from respawn.training.launch import load_config
 from respawn.training.pretrained import read_shipped
-from respawn.weights import is_shipped
+from respawn.weights import is_shipped, shipped_names
 from respawn.worlds.mario.config import MarioConfig
 
 SHIPPED = "shipped"
@@ -73,7 +73,13 @@ def find_trained(runs_dir: Path, name: str, which: str = "newest") -> Trained:
     """
     if is_shipped(runs_dir, name):
         return load_shipped(name, which)
-    return load_run(find(runs_dir, name), which)
+    try:
+        folder = find(runs_dir, name)
+    except RunFolderError as error:
+        if shipped_names():
+            error.add_note(f"(These come with respawn: {', '.join(shipped_names())}.)")
+        raise
+    return load_run(folder, which)
 
 
 def load_run(folder: RunFolder, which: str = "newest") -> Trained:
