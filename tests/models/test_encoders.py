@@ -50,3 +50,13 @@ def test_impala_treats_each_picture_by_itself():
     together = encoder(pictures)
     torch.testing.assert_close(together[1, 2], encoder(pictures[1, 2].unsqueeze(0))[0], atol=1e-5, rtol=1e-5)
     assert not torch.allclose(together[0, 0], together[0, 1])
+
+
+def test_on_a_cpu_there_is_nothing_to_replay():
+    torch.manual_seed(0)
+    plain = ImpalaEncoder((4, 42, 42), (4, 8), 16, patch=2)
+    graphed = ImpalaEncoder((4, 42, 42), (4, 8), 16, patch=2, cuda_graphs=True)
+    graphed.load_state_dict(plain.state_dict())
+    pictures = torch.randint(0, 256, (3, 2, 4, 42, 42), dtype=torch.uint8)
+    assert torch.equal(plain(pictures), graphed(pictures))
+    assert len(list(graphed.parameters())) == len(list(plain.parameters()))

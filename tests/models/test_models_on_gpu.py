@@ -10,6 +10,7 @@ from respawn.maths.bootstrap import next_values
 from respawn.maths.seeding import generator_state, make_generator, restore_generator
 from respawn.models.build import build_model
 from respawn.models.config import ModelConfig
+from respawn.models.cuda_graphs import MOST_SHAPES
 
 pytestmark = [
     pytest.mark.gpu,
@@ -88,3 +89,36 @@ def test_a_gpu_generator_goes_on_from_its_state():
     expected = torch.rand(5, generator=generator, device="cuda")
     restore_generator(other, state)
     assert torch.equal(torch.rand(5, generator=other, device="cuda"), expected)
+
+
+@pytest.mark.parametrize("core", ["none", "gru"])
+def test_replayed_kernels_compute_what_named_ones_do(core: str):
+    spec = make_spec((4, 42, 42), pictures=True)
+    plain, graphed = (
+        build_model(
+            spec, ModelConfig(core=core, patch=2, cuda_graphs=graphs, precision="bfloat16"), seed=0, device="cuda"
+        )  # type: ignore[arg-type]
+        for graphs in (False, True)
+    )
+    g = make_generator(1, device="cuda")
+    starts, no_cuts = torch.zeros(20, 16, dtype=torch.bool, device="cuda"), torch.zeros(0, 2, dtype=torch.int64)
+    for _ in range(3):  # the first pass is recorded, the others are replayed
+        pictures = torch.randint(0, 256, (20, 16, 4, 42, 42), dtype=torch.uint8, device="cuda", generator=g)
+        seen = []
+        for model in (plain, graphed):
+            model.zero_grad()
+            unrolled = model.unroll(pictures, model.initial_memory(16), starts, no_cuts, pictures[0, :0])
+            (unrolled.values.square().mean() + unrolled.parameters.square().mean()).backward()
+            acted = model.act(pictures[0], model.initial_memory(16), None)
+            gradients = [p.grad.clone() for p in model.parameters() if p.grad is not None]
+            seen.append([unrolled.values.detach().clone(), acted.values.clone(), acted.actions.clone(), *gradients])
+        assert all(torch.equal(one, other) for one, other in zip(*seen, strict=True))
+
+
+def test_sizes_that_never_come_again_do_not_fill_the_memory():
+    model = build_model(make_spec((4, 42, 42), pictures=True), ModelConfig(cuda_graphs=True), seed=0, device="cuda")
+    pictures = torch.zeros(64, 4, 42, 42, dtype=torch.uint8, device="cuda")
+    for lanes in range(1, 40):
+        model.act(pictures[:lanes], model.initial_memory(lanes), None)
+    recorded = model.trunk.encoder._graphed._without  # type: ignore[union-attr]
+    assert len(recorded) <= MOST_SHAPES

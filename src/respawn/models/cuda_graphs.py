@@ -6,12 +6,15 @@ before the next pass of its shape, and gradients must not be added up over sever
 """
 
 from collections.abc import Callable
+from typing import Any
 
 import torch
 from torch import Tensor, nn
 
 MOST_ROWS = 4_096
 """Beyond it the kernels themselves take longer than naming them does, and recording would only cost memory."""
+MOST_SHAPES = 4
+"""Shapes of each kind that are recorded; batches whose size is never the same twice would only fill the memory."""
 _WARM_UPS = 3
 
 
@@ -27,7 +30,9 @@ class GraphedPasses:
 
     def __call__(self, inputs: Tensor) -> Tensor:
         """The pass over inputs [N, ...]."""
-        if not inputs.is_cuda or not 0 < len(inputs) <= MOST_ROWS:
+        known: dict[torch.Size, Any] = self._with_gradient if torch.is_grad_enabled() else self._without
+        has_room = inputs.shape in known or len(known) < MOST_SHAPES
+        if not inputs.is_cuda or not 0 < len(inputs) <= MOST_ROWS or not has_room:
             result: Tensor = self._plain(inputs)
             return result
         if torch.is_grad_enabled():
