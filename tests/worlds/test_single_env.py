@@ -60,3 +60,11 @@ def test_one_lane_only():
 
 def test_render():
     assert WorldEnv(FakeWorld(1)).render().shape == (16, 16, 3)
+
+
+@pytest.mark.parametrize("action", [-1, 4])
+def test_refuses_an_action_that_there_is_none_of(action):
+    env = WorldEnv(RecallWorld(RecallConfig(num_cues=4), 1))
+    env.reset(seed=0)
+    with pytest.raises(gymnasium.error.InvalidAction, match="0 to 3"):
+        env.step(action)

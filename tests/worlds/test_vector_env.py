@@ -77,3 +77,10 @@ def test_spaces():
 def test_render():
     env = WorldVectorEnv(FakeWorld(2))
     assert [frame.shape for frame in env.render()] == [(16, 16, 3)] * 2
+
+
+def test_refuses_actions_that_there_are_none_of():
+    env = WorldVectorEnv(RecallWorld(RecallConfig(num_cues=4), 2))
+    env.reset(seed=0)
+    with pytest.raises(error.InvalidAction, match="0 to 3"):
+        env.step(np.array([0, -1]))

@@ -15,6 +15,7 @@ from respawn.worlds.vector_env import (
     LARGEST_SEED,
     NO_RENDER_MODE,
     action_space,
+    check_actions,
     check_render_mode,
     final_observations,
     observation_space,
@@ -58,7 +59,9 @@ class WorldEnv(gymnasium.Env[Array, Any]):
         """Carry out one action; the info of an episode's last step has its `end`, its `return` and its `length`."""
         if self._last_seen is None or self._next_begun:
             raise gymnasium.error.ResetNeeded("expected reset() before this step(): no episode is under way")
-        result = self._world.step(torch.as_tensor(np.asarray(action)[None]))
+        actions = np.asarray(action)[None]
+        check_actions(self.action_space, actions)
+        result = self._world.step(torch.as_tensor(actions))
         terminated, truncated = bool(result.terminated[0]), bool(result.truncated[0])
         if terminated or truncated:
             self._next_begun = True

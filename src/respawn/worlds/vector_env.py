@@ -57,7 +57,9 @@ class WorldVectorEnv(VectorEnv[Array, Array, Array]):
         """Carry out one action a lane."""
         if self._last_seen is None:
             raise gymnasium.error.ResetNeeded("expected reset() before the first step()")
-        result = self._world.step(torch.as_tensor(np.asarray(actions)))
+        actions = np.asarray(actions)
+        check_actions(self.single_action_space, actions)
+        result = self._world.step(torch.as_tensor(actions))
         terminated, truncated = to_array(result.terminated), to_array(result.truncated)
         infos = self._describe()
         if result.episodes:
@@ -137,6 +139,12 @@ def action_space(spec: ActionSpec) -> spaces.Space[Any]:
     if isinstance(spec, ContinuousActions):
         return spaces.Box(-1.0, 1.0, (spec.size,), np.float32)
     return spaces.MultiDiscrete(list(spec.sizes))
+
+
+def check_actions(space: spaces.Space[Any], actions: Array) -> None:
+    """Raise InvalidAction for a choice that there is none of: as an index it would mean another, from the end."""
+    if isinstance(space, spaces.Discrete) and actions.size and not (0 <= actions.min() <= actions.max() < space.n):
+        raise gymnasium.error.InvalidAction(f"actions are 0 to {space.n - 1}, and {actions.tolist()} came")
 
 
 def to_array(tensor: torch.Tensor) -> Array:
