@@ -4,6 +4,7 @@ from PIL import Image
 
 from respawn.contracts.records import Episode, EpisodeReport, EvaluationReport, UpdateReport
 from respawn.errors import RunFolderError, VideoError
+from respawn.evaluation.plots import curve
 from respawn.evaluation.plots.curve import WINDOW, draw_learning_curve, evaluation_curves, training_curves
 from respawn.runs.layout import create
 from respawn.runs.rows import to_line, to_row
@@ -76,6 +77,23 @@ def test_what_happened_decides_the_figure(folder, tmp_path):
         draw_learning_curve(folder, tmp_path / f"{name}.png")
     bad, good, again = (np.asarray(Image.open(tmp_path / f"{name}.png")) for name in ("bad", "good", "again"))
     assert (good == again).all() and (bad != good).any()
+
+
+def test_no_words_lie_across_the_line(folder, tmp_path, monkeypatch):
+    fill(folder)
+    rise = [episode(n, 1.0, cleared=float(n > 5), x=40.0 * n) for n in range(1, 41)]
+    folder.episodes.write_bytes(b"".join(to_line(to_row(one)) for one in rise))
+    figures = []
+    monkeypatch.setattr(curve, "save_figure", lambda figure, path: figures.append(figure))
+    draw_learning_curve(folder, tmp_path / "curve.png")
+    (figure,) = figures
+    figure.canvas.draw()
+    cleared = figure.axes[0]
+    words = [*cleared.texts, cleared.get_legend()]
+    assert "first clear: 6,000 decisions" in [text.get_text() for text in cleared.get_legend().get_texts()]
+    points = cleared.transData.transform(np.column_stack(cleared.lines[0].get_data()))
+    between = np.concatenate([np.linspace(a, b, 50) for a, b in zip(points[:-1], points[1:], strict=True)])
+    assert not any(word.get_window_extent().contains(x, y) for word in words for x, y in between)
 
 
 def test_nothing_to_draw_is_said(folder, tmp_path):

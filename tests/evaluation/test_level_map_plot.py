@@ -4,6 +4,7 @@ from PIL import Image
 
 from respawn.contracts.records import Episode
 from respawn.errors import VideoError
+from respawn.evaluation.plots import level_map
 from respawn.evaluation.plots.level_map import Ending, draw_level_map, endings_of
 
 LEVEL = np.zeros((208, 2000, 3), np.uint8)
@@ -44,6 +45,36 @@ def test_ends_in_other_areas_are_counted_and_not_drawn(tmp_path):
     bars = slice(shown.shape[0] // 2, None)
     assert (np.abs(shown[bars] - ORANGE).sum(-1) < 12).any()
     assert not (np.abs(hidden[bars] - ORANGE).sum(-1) < 12).any()
+
+
+@pytest.fixture
+def figures(monkeypatch):
+    """The figures that are drawn, instead of files."""
+    kept = []
+    monkeypatch.setattr(level_map, "save_figure", lambda figure, path: kept.append(figure))
+    return kept
+
+
+def test_who_came_further_than_the_picture_is_counted_at_its_edge(tmp_path, figures):
+    endings = [Ending("stall", 3056, 100, cleared=False)] * 2 + [Ending("pit", 900, 240, cleared=False)]
+    draw_level_map("World 1-2", LEVEL, 32, [*endings, Ending("flag", 3100, 90, cleared=True, on_map=False)], tmp_path)
+    level, bars, past = figures[0].axes
+    heights = {round(bar.get_x()): bar.get_height() for bar in bars.patches if bar.get_height() > 0}
+    assert heights == {896: 1, 1984: 2}
+    assert past.lines[0].get_ydata()[-1] == pytest.approx(1 / 4)
+    assert sorted(x for marks in level.collections for x, _ in marks.get_offsets().tolist()) == [900, 1999, 1999]
+    title = level.get_title(loc="left")
+    assert title.endswith("; 1 ended in another area of the level, not shown; 2 beyond the picture's right edge")
+    draw_level_map("World 1-2", LEVEL, 32, [Ending("stall", 1999, 100, cleared=False)], tmp_path)
+    assert "beyond" not in figures[1].axes[0].get_title(loc="left")
+
+
+def test_the_legend_has_what_is_drawn_and_nothing_else(tmp_path, figures):
+    flag = Ending("flag", 300, 90, cleared=True, on_map=False)
+    draw_level_map("World 1-2", LEVEL, 32, [flag, Ending("pit", 900, 240, cleared=False)], tmp_path)
+    assert [text.get_text() for text in figures[0].axes[0].get_legend().get_texts()] == ["pit"]
+    draw_level_map("World 1-2", LEVEL, 32, [flag], tmp_path)
+    assert figures[1].axes[0].get_legend() is None
 
 
 def test_endings_come_from_episodes():

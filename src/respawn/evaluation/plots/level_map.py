@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -68,6 +68,9 @@ def draw_level_map(title: str, picture: Frame, first_line: int, endings: Sequenc
     if not endings:
         raise VideoError("a map of where episodes end needs at least one episode, and none came; play some")
     width = picture.shape[1]
+    title = f"{title}\n{_summary(endings, width)}"
+    # Whoever came further than the picture is shown at its edge, so that all who ended on the map are seen and counted.
+    endings = [replace(ending, x=min(ending.x, width - 1)) for ending in endings]
     inches = width / _PIXELS_PER_INCH
     figure = new_figure(inches + 1.2, inches * picture.shape[0] / width + 2.6)
     level, below = figure.subplots(2, 1, sharex=True, height_ratios=[inches * picture.shape[0] / width, 1.6])
@@ -78,21 +81,23 @@ def draw_level_map(title: str, picture: Frame, first_line: int, endings: Sequenc
     level.spines[:].set_visible(False)
     _mark_ends(level, endings)
     _draw_failures(below, endings, width)
-    level.set_title(f"{title}\n{_summary(endings)}", loc="left", fontsize=11)
+    level.set_title(title, loc="left", fontsize=11)
     save_figure(figure, path)
 
 
 def _mark_ends(axes: Axes, endings: Sequence[Ending]) -> None:
-    for end in sorted({ending.end for ending in endings}):
+    drawn = [ending for ending in endings if ending.on_map]
+    for end in sorted({ending.end for ending in drawn}):
         colour, mark = _LOOKS.get(end, _OTHER_LOOK)
-        shown = [ending for ending in endings if ending.end == end and ending.on_map]
+        shown = [ending for ending in drawn if ending.end == end]
         axes.scatter(
             [ending.x for ending in shown],
             # Who falls ends under the picture; the mark stays at its lower edge.
             [min(ending.y, _LOWEST_SHOWN) for ending in shown],
             s=38, c=colour, marker=mark, alpha=0.75, edgecolors="white", linewidths=0.7, label=end, zorder=3,
         )  # fmt: skip
-    axes.legend(loc="lower right", bbox_to_anchor=(1, 1.0), ncols=8, frameon=False, fontsize=8, handletextpad=0.2)
+    if drawn:
+        axes.legend(loc="lower right", bbox_to_anchor=(1, 1.0), ncols=8, frameon=False, fontsize=8, handletextpad=0.2)
 
 
 def _draw_failures(axes: Axes, endings: Sequence[Ending], width: int) -> None:
@@ -121,10 +126,12 @@ def _draw_failures(axes: Axes, endings: Sequence[Ending], width: int) -> None:
     past.spines[["top", "left"]].set_visible(False)
 
 
-def _summary(endings: Sequence[Ending]) -> str:
+def _summary(endings: Sequence[Ending], width: int) -> str:
     counts = Counter(ending.end for ending in endings)
     ends = ", ".join(f"{end} {count}" for end, count in counts.most_common())
     cleared = sum(ending.cleared for ending in endings)
     elsewhere = sum(not ending.on_map for ending in endings)
+    beyond = sum(ending.on_map and ending.x >= width for ending in endings)
     note = f"; {elsewhere} ended in another area of the level, not shown" if elsewhere else ""
+    note += f"; {beyond} beyond the picture's right edge" if beyond else ""
     return f"{cleared} of {len(endings)} episodes cleared ({ends}){note}"

@@ -22,7 +22,7 @@ TOP = 32
 """The line of the screen that maps begin at; above it the score and the clock are shown."""
 SCREEN_WIDTH = 256
 
-_VERSION = 1
+_VERSION = 2
 _MOST_FRAMES = 8_000
 _STANDING_FRAMES = 120
 _FRAMES_TO_VANISH, _FRAMES_TO_TAKE_OFF = 4, 60
@@ -30,6 +30,8 @@ _SPEED = 0x30
 """In sixteenths of a pixel a frame; blocks are laid out hardly faster."""
 _HEIGHT_ABOVE = 0x80
 """A page above the picture, where nothing is run into."""
+_WARP_ZONE = 0x34
+"""Stands among the enemies, and lets the screen go on for whoever comes over the ceiling."""
 _LOOP_COMMAND, _COLOUR_CYCLE, _SHINING = 0x0745, 0x06D4, (2, 3)
 _PAGE_LAID_OUT = 0x0725
 _FLAGPOLE, _PIXELS_BEHIND_FLAGPOLE = 0x25, 13 * 16
@@ -103,7 +105,8 @@ def _fly_frame(console: Console, speed: int) -> None:
     console.poke(ram.TIME_DIGITS, 4)  # the clock must not run out on the way
     console.poke(_LOOP_COMMAND, 0)  # a maze must not turn the map back
     for slot in range(ram.ENEMY_SLOTS):
-        console.poke(ram.ENEMY_ACTIVE + slot, 0)
+        if console.read(ram.ENEMY_KIND + slot) != _WARP_ZONE:
+            console.poke(ram.ENEMY_ACTIVE + slot, 0)
     console.frame(BUTTONS["RIGHT"] | BUTTONS["B"] if speed else 0, draw=True)
 
 
