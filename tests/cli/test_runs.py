@@ -133,6 +133,42 @@ def test_compare_runs_of_the_same_name(respawn, runs):
     assert set(compared["results"]) == {"runs/pole", "other/pole"}
 
 
+def test_mario_is_judged_by_how_often_he_clears(respawn, runs, jumper):
+    shutil.copytree(jumper / "jumper", runs / "jumper")
+    rows = runs / "jumper/evaluations.jsonl"
+    (row,) = map(json.loads, rows.read_text().splitlines())
+    rows.write_text(json.dumps(row | {"evaluation/cleared": 0.5}) + "\n")
+    assert any(line.startswith("jumper ") and line.endswith(" cleared 50 %") for line in table(respawn, "runs", "list"))
+    assert facts(table(respawn, "runs", "show", "jumper"))["evaluation"] == "cleared 50 % when judged at update 1"
+    (runs / "pole/evaluations.jsonl").write_text('{"update": 3, "evaluation/return_mean": 9.5}\n')
+    assert any(line.startswith("pole ") and line.endswith(" return 9.5") for line in table(respawn, "runs", "list"))
+    compared = table(respawn, "runs", "compare", "jumper", "pole")
+    assert [line.split() for line in compared if line.startswith("evaluation, ")] == [
+        ["evaluation,", "cleared", "50", "%"],
+        ["evaluation,", "return", f"{row['evaluation/return_mean']:.4g}", "9.5"],
+    ]
+
+
+def test_an_evaluation_that_is_no_number_is_shown(respawn, runs):
+    (runs / "pole/evaluations.jsonl").write_text('{"update": 3, "evaluation/return_mean": "nan"}\n')
+    assert any(line.endswith(" return nan") for line in table(respawn, "runs", "list"))
+
+
+def test_a_run_that_goes_on_is_as_far_as_its_newest_row(respawn, runs):
+    rows = runs / "pole/updates.jsonl"
+    newest = json.loads(rows.read_text().splitlines()[-1]) | {"update": 1234, "decisions": 56789}
+    with rows.open("a") as file:
+        file.write(json.dumps(newest) + "\n")
+    assert any(
+        line.startswith("pole ") and " 1,234 " in line and " 56,789 " in line for line in table(respawn, "runs", "list")
+    )
+    compared = table(respawn, "runs", "compare", "pole", "recall")
+    assert ["updates", "1,234", "2"] in [line.split() for line in compared]
+    assert facts(table(respawn, "runs", "show", "pole"))["saved"] == "3 updates, 96 decisions"
+    (runs / "recall/updates.jsonl").write_text("")
+    assert ["updates", "1,234", "2"] in [line.split() for line in table(respawn, "runs", "compare", "pole", "recall")]
+
+
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [

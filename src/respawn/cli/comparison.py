@@ -6,18 +6,19 @@ from typing import Any
 
 from rich.markup import escape
 
-from respawn.cli.description import describe, evaluation_of_late, return_of_late
+from respawn.cli.description import describe, metric_word, newest_count, return_of_late
 from respawn.cli.tables import console, new_table, number
 from respawn.errors import ConfigError
+from respawn.observers.progress import score_shown
 from respawn.runs.json_files import read_json_object
 from respawn.runs.layout import RunFolder
 
 _ABSENT = "-"
+_EVALUATION = "evaluation/"
 _DIGITS_OF_A_SHA = 12
 """As many as git shows: enough to see whether two are the same."""
 _LABELS = {
     "return/mean": "return",
-    "evaluation/return_mean": "evaluation",
     "time/total_seconds": "seconds",
     "weights_sha256": "weights",
 }
@@ -36,7 +37,9 @@ def compare(folders: Sequence[RunFolder]) -> dict[str, Any]:
         for name in names
         if len({json.dumps(values.get(name, _ABSENT)) for values in settings.values()}) > 1
     }
-    return {"settings": differing, "results": {label: _results(folder) for label, folder in by_label.items()}}
+    runs = {label: describe(folder) for label, folder in by_label.items()}
+    judged_by = tuple(dict.fromkeys(run["best_metric"] for run in runs.values()))
+    return {"settings": differing, "results": {label: _results(run, judged_by) for label, run in runs.items()}}
 
 
 def show_comparison(comparison: Mapping[str, Any]) -> None:
@@ -52,10 +55,7 @@ def show_comparison(comparison: Mapping[str, Any]) -> None:
         table.add_row("all settings", *("the same" for _ in results))
     table.add_section()
     for name in next(iter(results.values())):
-        cells = [results[label][name] for label in results]
-        if name == "weights_sha256":
-            cells = [sha and sha[:_DIGITS_OF_A_SHA] for sha in cells]
-        table.add_row(_LABELS.get(name, name), *(number(cell) for cell in cells))
+        table.add_row(_result_label(name), *(_result_cell(name, results[label][name]) for label in results))
     console().print(table)
 
 
@@ -70,17 +70,31 @@ def flat(settings: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
     return result
 
 
-def _results(folder: RunFolder) -> dict[str, Any]:
-    described = describe(folder)
+def _results(described: Mapping[str, Any], judged_by: Sequence[str]) -> dict[str, Any]:
+    """What came of a run; of its last evaluation what any of the runs compared is judged by."""
     return {
         "status": described["status"],
-        "updates": described["updates"],
-        "decisions": described["decisions"],
+        "updates": newest_count(described, "updates"),
+        "decisions": newest_count(described, "decisions"),
         "return/mean": return_of_late(described),
-        "evaluation/return_mean": evaluation_of_late(described),
+        **{name: (described["last_evaluation"] or {}).get(name) for name in judged_by},
         "time/total_seconds": (described["last_update"] or {}).get("time/total_seconds"),
         "weights_sha256": described["weights_sha256"],
     }
+
+
+def _result_label(name: str) -> str:
+    if name.startswith(_EVALUATION):
+        return f"evaluation, {metric_word(name)}"
+    return _LABELS.get(name, name)
+
+
+def _result_cell(name: str, value: Any) -> str:
+    if value is None:
+        return ""
+    if name.startswith(_EVALUATION):
+        return score_shown(name, float(value))
+    return str(value)[:_DIGITS_OF_A_SHA] if name == "weights_sha256" else number(value)
 
 
 def _cell(value: Any) -> str:

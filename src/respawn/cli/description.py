@@ -7,9 +7,13 @@ from respawn.checkpoints.store import find_newest, saved
 from respawn.cli.tables import number, print_facts
 from respawn.cli.wording import command_for, command_to_go_on
 from respawn.errors import CheckpointError
+from respawn.observers.progress import score_shown
+from respawn.runs.json_files import read_json_object
 from respawn.runs.layout import RunFolder
 from respawn.runs.metadata import RunStatus, read_meta, read_status
 from respawn.runs.reader import last_row
+
+_RETURN = "evaluation/return_mean"
 
 
 def describe(folder: RunFolder) -> dict[str, Any]:
@@ -40,6 +44,7 @@ def describe(folder: RunFolder) -> dict[str, Any]:
         "exact_resume_note": meta.exact_resume_note,
         "last_update": last_row(folder.updates),
         "last_evaluation": last_row(folder.evaluations),
+        "best_metric": _best_metric(folder),
         "cause": status.facts.get("cause") if status.status == "failed" else None,
         "go_on": _go_on(folder, status, manifest.updates if manifest else 0),
     }
@@ -51,10 +56,23 @@ def return_of_late(described: Mapping[str, Any]) -> float | None:
     return row.get("return/mean")
 
 
-def evaluation_of_late(described: Mapping[str, Any]) -> float | None:
-    """The mean return of the last evaluation."""
-    row: Mapping[str, Any] = described["last_evaluation"] or {}
-    return row.get("evaluation/return_mean")
+def evaluation_of_late(described: Mapping[str, Any]) -> str:
+    """What the run is judged by, named, in its last evaluation: cleared 95 %, return 500; empty before the first."""
+    name = described["best_metric"]
+    value = (described["last_evaluation"] or {}).get(name)
+    return "" if value is None else f"{metric_word(name)} {score_shown(name, float(value))}"
+
+
+def metric_word(name: str) -> str:
+    """An evaluation's metric in a word, as 'return' for evaluation/return_mean."""
+    return name.removeprefix("evaluation/").removesuffix("_mean")
+
+
+def newest_count(described: Mapping[str, Any], count: str) -> int | None:
+    """How many updates or decisions were made: by the newest row, which a run that goes on writes before it saves."""
+    row: Mapping[str, Any] = described["last_update"] or {}
+    newest: int | None = row.get({"updates": "update"}.get(count, count), described[count])
+    return newest
 
 
 def print_description(described: Mapping[str, Any]) -> None:
@@ -70,7 +88,7 @@ def print_description(described: Mapping[str, Any]) -> None:
         "weights": described["weights_sha256"] or "",
         "checkpoints": ", ".join(described["checkpoints"]),
         "damaged": "; ".join(described["damaged"]),
-        "return": _at(return_of_late(described), described["last_update"], "in training"),
+        "return": _at(number(return_of_late(described)), described["last_update"], "in training"),
         "evaluation": _at(evaluation_of_late(described), described["last_evaluation"], "when judged"),
         "resumes": going_on,
         "folder": described["path"],
@@ -79,8 +97,14 @@ def print_description(described: Mapping[str, Any]) -> None:
     print_facts(described["name"], facts)
 
 
-def _at(value: float | None, row: Mapping[str, Any] | None, when: str) -> str:
-    return "" if value is None or row is None else f"{number(value)} {when} at update {number(row.get('update'))}"
+def _at(value: str, row: Mapping[str, Any] | None, when: str) -> str:
+    return "" if not value or row is None else f"{value} {when} at update {number(row.get('update'))}"
+
+
+def _best_metric(folder: RunFolder) -> str:
+    """The metric of evaluations that the run's best checkpoint is chosen by; the return where it does not say."""
+    checkpoints = read_json_object(folder.config).get("checkpoints")
+    return str(checkpoints.get("best_metric", _RETURN)) if isinstance(checkpoints, dict) else _RETURN
 
 
 def _go_on(folder: RunFolder, status: RunStatus, updates: int) -> str | None:

@@ -11,7 +11,7 @@ from rich.markup import escape
 
 from respawn.cli.arguments import HELP, RunName, RunsDirectory, parse
 from respawn.cli.comparison import compare, show_comparison
-from respawn.cli.description import describe, evaluation_of_late, print_description, return_of_late
+from respawn.cli.description import describe, evaluation_of_late, newest_count, print_description, return_of_late
 from respawn.cli.tables import console, new_table, number
 from respawn.errors import ConfigError, RespawnError
 from respawn.runs.layout import ListedRun, find, list_runs
@@ -103,10 +103,10 @@ def _show_list(rows: list[dict[str, Any]]) -> None:
     target = console()
     columns: dict[str, Callable[[Mapping[str, Any]], str]] = {
         "world": lambda row: row["world"],
-        "updates": lambda row: number(row["updates"]),
-        "decisions": lambda row: number(row["decisions"]),
+        "updates": lambda row: number(newest_count(row, "updates")),
+        "decisions": lambda row: number(newest_count(row, "decisions")),
         "return": lambda row: number(return_of_late(row)),
-        "evaluation": lambda row: number(evaluation_of_late(row)),
+        "evaluation": evaluation_of_late,
     }
     if target.width < ROOM_FOR_EVERY_COLUMN:
         columns = {name: cell for name, cell in columns.items() if name not in ("world", "decisions")}

@@ -111,11 +111,10 @@ class Progress:
             figures.append(("x", f"{metrics['episode/x']:,.0f}"))
         if "return/mean" in metrics:
             figures.append(("return", number(metrics["return/mean"])))
-        shown = percent if self._score in _RATES else number
         if self._latest is not None:
-            figures.append(("evaluation", shown(self._latest)))
+            figures.append(("evaluation", score_shown(self._score, self._latest)))
         if self._best is not None:
-            figures.append(("best", f"{shown(self._best[0])} at {self._best[1]}"))
+            figures.append(("best", f"{score_shown(self._score, self._best[0])} at {self._best[1]}"))
         return figures
 
     def learning(self) -> list[tuple[str, str]]:
@@ -131,6 +130,11 @@ class Progress:
 def number(value: float) -> str:
     """A number short enough to read while it changes."""
     return f"{value:,.0f}" if 10_000 <= abs(value) < 1e9 else f"{value:.4g}"
+
+
+def score_shown(name: str, value: float) -> str:
+    """The value of an evaluation's metric, as a person reads it."""
+    return percent(value) if name in _RATES else number(value)
 
 
 def percent(share: float) -> str:
