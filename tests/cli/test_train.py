@@ -7,6 +7,7 @@ import pytest
 from respawn.cli import closing
 from respawn.errors import WorldError
 from respawn.runs.layout import RunFolder
+from respawn.worlds.mario import rom as roms
 
 
 def left_behind(runs: Path) -> set[str]:
@@ -46,6 +47,17 @@ def test_without_a_preset_mario_is_trained(respawn, monkeypatch, words):
     monkeypatch.setattr("respawn.cli.new_run.train", lambda *given: called.append(given) or 0)
     assert respawn("train", *words).exit_code == 0
     assert called == [("mario", ["--seed", "3"] if words else [])]
+
+
+def test_the_other_regions_rom_is_refused_with_the_option_that_plays_it(respawn, runs, tmp_path):
+    pal = tmp_path / "pal.nes"
+    pal.write_bytes(roms.find_rom(region="pal").data)
+    answer = respawn("train", "mario", "--rom", str(pal))
+    assert answer.exit_code == 2 and left_behind(runs) == set()
+    assert answer.sentence == (
+        f"{pal} is the PAL program of Super Mario Bros., and NTSC is wanted; play it with --world.region pal, or name "
+        "another file with --rom"
+    )
 
 
 def test_rom_is_short_for_the_worlds_and_holds_from_any_folder(respawn, monkeypatch, tmp_path):
