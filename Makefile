@@ -18,7 +18,9 @@ $(READY): pyproject.toml constraints.txt $(ENGINE)
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "respawn needs Python 3.11 or newer; this is " + sys.version.split()[0] + ". Try: make setup PYTHON=python3.12")'
 	@$(PYTHON) tools/check_compiler.py
 	$(PYTHON) -m venv .venv
+	@echo 'Installing the tools of the build into .venv'
 	$(INSTALL) scikit-build-core nanobind cmake ninja
+	@echo 'Installing torch and the rest into .venv (about 1.5 GB, more with CUDA), building the NES engine: some minutes'
 	$(PACKAGE) '.[dev]'
 	# Only for the data files of its ROMs: without what it depends on, its code cannot even be imported, and never is.
 	$(INSTALL) --no-deps gym-super-mario-bros
