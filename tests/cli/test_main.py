@@ -84,6 +84,9 @@ def test_a_mistake_keeps_its_exit_code_and_off_stdout_when_stderr_is_closed():
         ["resume"],
         ["demo"],
         ["evaluate"],
+        ["play"],
+        ["video"],
+        ["map"],
         ["runs"],
         ["runs", "list"],
         ["runs", "show"],
@@ -105,6 +108,8 @@ def test_help_reads_well_on_eighty_columns(respawn, monkeypatch, words):
     assert max(len(line) for line in answer.out.splitlines()) <= 80
     for noise in ("None", "{True", "(default: )", "STR ["):
         assert noise not in answer.out
+    lines = [line.strip("│ ") for line in answer.out.splitlines()]
+    assert not [line for line in lines if line in ("a", "an", "the")]  # what a break inside a help text leaves alone
 
 
 def test_main_reads_the_command_line_by_itself(monkeypatch, capsys):

@@ -48,8 +48,12 @@ def test_a_film_goes_to_the_run_and_what_came_of_it_is_said(respawn, here):
     film = here / "runs/small/videos/u00000001-1-1-s3000000.mp4"
     assert answer.exit_code == 0 and film.stat().st_size > 10_000 and answer.err == ""
     assert answer.out.startswith("runs/small/videos/u00000001-1-1-s3000000.mp4\n")
+    assert "replaced" not in answer.out
     assert re.search(r"seed 3000000  1-1 not cleared \(step limit\), x \d+, 0.8 s, 12 steps", answer.out)
     assert "run small, checkpoint u00000001, the likeliest actions" in answer.out
+    again = respawn("video", "small", "--level", "1-1", "--start-jitter", "0", "--sticky", "0.5", "--sampled")
+    assert "replaced" not in again.out and "videos/u00000001-1-1-s3000000-sticky0.5-sampled.mp4" in again.out
+    assert "replaced      an older film of this name" in respawn("video", "small", "--start-jitter", "16").out
 
 
 def test_json_says_the_same_and_must_clear_is_a_verdict(respawn, here):
@@ -71,7 +75,7 @@ def test_json_says_the_same_and_must_clear_is_a_verdict(respawn, here):
 def test_the_best_of_some(respawn, here):
     answer = respawn("video", "small", "--best-of", "3", "--plain", "--json")
     assert answer.exit_code == 0
-    assert json.loads(answer.out)["film"].endswith("u00000001-s3000000-best-of-3.mp4")
+    assert json.loads(answer.out)["film"].endswith("u00000001-1-1-s3000000-best-of-3.mp4")
 
 
 @pytest.mark.parametrize(
@@ -90,6 +94,8 @@ def test_the_best_of_some(respawn, here):
         (["video", "small", "--rom", "nowhere.nes"], "the ROM nowhere.nes is not there"),
         (["map", "small", "--rom", "nowhere.nes"], "the ROM nowhere.nes is not there"),
         (["play", "small", "--speed", "0"], "--speed must be from 0.01 to 100"),
+        (["video", "small", "--out", "/proc/x.mp4"], "/proc/x.mp4 cannot be written ("),
+        (["map", "small", "--out", "/proc/new/x.png"], "/proc/new/x.png cannot be written ("),
         (["map", "small", "--out", "a.jpg"], "a figure is written as .png, and 'a.jpg' came"),
     ],
 )
@@ -118,7 +124,7 @@ def shipped(here, monkeypatch):
 def test_shipped_weights_need_no_run(respawn, here, shipped):
     shutil.rmtree(here / "runs")
     answer = respawn("video", shipped, "--plain")
-    assert answer.exit_code == 0 and (here / "mario-shipped-s3000000.mp4").is_file()
+    assert answer.exit_code == 0 and (here / "mario-shipped-1-1-s3000000.mp4").is_file()
     assert "'mario', shipped with respawn, the likeliest actions" in answer.out
     assert "'mario', shipped with respawn" in respawn("play", shipped).out
     assert respawn("map", shipped, "--episodes", "2").exit_code == 0 and (here / "mario-shipped-1-1-map.png").is_file()
@@ -141,7 +147,8 @@ def test_a_config_that_cannot_be_used_is_named(respawn, here):
 
 def test_a_map_is_drawn(respawn, here):
     answer = respawn("map", "small", "--episodes", "3", "--sticky", "0.25")
-    assert answer.exit_code == 0 and (here / "runs/small/videos/u00000001-1-1-map.png").is_file()
+    assert answer.exit_code == 0 and (here / "runs/small/videos/u00000001-1-1-map-sticky0.25.png").is_file()
+    assert "seeds    3000000 to 3000002" in answer.out and "replaced" not in answer.out
     assert "cleared  0 of 3" in answer.out and "ends     step limit 3" in answer.out
     said = json.loads(respawn("map", "small", "--episodes", "2", "--out", "m.png", "--json").out)
     assert said["ends"] == {"step limit": 2} and said["figure"] == "m.png"

@@ -1,3 +1,5 @@
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from PIL import Image
@@ -92,7 +94,7 @@ def test_no_words_lie_across_the_line(folder, tmp_path, monkeypatch):
     words = [*cleared.texts, cleared.get_legend()]
     assert "first clear: 6,000 decisions" in [text.get_text() for text in cleared.get_legend().get_texts()]
     points = cleared.transData.transform(np.column_stack(cleared.lines[0].get_data()))
-    between = np.concatenate([np.linspace(a, b, 50) for a, b in zip(points[:-1], points[1:], strict=True)])
+    between = np.concatenate([np.linspace(a, b, 50) for a, b in pairwise(points)])
     assert not any(word.get_window_extent().contains(x, y) for word in words for x, y in between)
 
 

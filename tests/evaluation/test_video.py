@@ -1,3 +1,5 @@
+from pathlib import Path
+
 import av
 import numpy as np
 import pytest
@@ -5,6 +7,7 @@ from PIL import Image
 
 from respawn.errors import VideoError
 from respawn.evaluation import video
+from respawn.evaluation.plots.figure import new_figure, save_figure
 from respawn.evaluation.video import check_film_path, write_film
 
 
@@ -69,10 +72,31 @@ def test_a_gif_gives_up_frames_and_pixels_to_stay_small(tmp_path):
         assert gif.n_frames < 25 and gif.size < (64, 48)
 
 
+def test_the_last_gifs_have_fewer_colours(tmp_path):
+    path = tmp_path / "small.gif"
+    for budget, colours in ((1 << 20, 64), (5_000, 32), (1_000, 16)):
+        write_film(path, noise(60), most_gif_bytes=budget)
+        with Image.open(path) as gif:
+            assert len(np.unique(np.asarray(gif.convert("RGB")).reshape(-1, 3), axis=0)) <= colours
+            assert path.stat().st_size <= budget
+
+
+def test_a_place_that_cannot_be_written_is_one_sentence(tmp_path):
+    (tmp_path / "file").write_text("here")
+    for path in (tmp_path / "file" / "film.mp4", tmp_path / "file" / "new" / "film.gif", Path("/proc/film.mp4")):
+        with pytest.raises(VideoError) as refused:
+            write_film(path, frames(2))
+        assert str(refused.value).startswith(f"{path} cannot be written (") and "--out" in str(refused.value)
+    with pytest.raises(VideoError, match=r"figure.png cannot be written"):
+        save_figure(new_figure(1, 1), tmp_path / "file" / "figure.png")
+
+
 def test_a_gif_that_cannot_be_small_enough_leaves_the_old_one(tmp_path):
     path = tmp_path / "old.gif"
     path.write_bytes(b"old")
-    with pytest.raises(VideoError, match=r"1 seconds do not fit into a GIF of 500 bytes.*write .mp4"):
+    with pytest.raises(
+        VideoError, match=r"1 seconds do not fit into a GIF of 500 bytes.*--gif-kilobytes \d+, or write .mp4"
+    ):
         write_film(path, noise(60), most_gif_bytes=500)
     assert path.read_bytes() == b"old" and list(tmp_path.iterdir()) == [path]
 

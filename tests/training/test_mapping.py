@@ -4,6 +4,10 @@ import pytest
 from PIL import Image
 
 from respawn.errors import ConfigError, VideoError
+from respawn.evaluation.levels import GREEDY, SAMPLED
+from respawn.evaluation.plots.level_map import endings_of
+from respawn.training import mapping
+from respawn.training.judge_levels import LevelTrials, judge_levels
 from respawn.training.mapping import MapOrder, make_map
 from respawn.training.trained import load_run, with_world
 from respawn.worlds.mario import level_map as level_map_module
@@ -28,6 +32,30 @@ def test_a_map_of_where_episodes_end(trained, tmp_path):
 def test_without_a_name_it_goes_to_the_run(trained):
     made = make_map(trained, with_world(trained.config, level="1-2"), MapOrder(episodes=1))
     assert made.figure == trained.folder.videos / "u00000001-1-2-map.png" and made.figure.is_file()
+
+
+def test_the_name_tells_what_is_shown(trained):
+    sticky = with_world(trained.config, level="1-2", sticky=0.25)
+    made = make_map(trained, sticky, MapOrder(episodes=1, greedy=False))
+    assert made.figure.name == "u00000001-1-2-map-sticky0.25-sampled.png" and not made.replaced
+    assert make_map(trained, sticky, MapOrder(episodes=1, greedy=False)).replaced
+
+
+@pytest.mark.parametrize("how", [GREEDY, SAMPLED])
+def test_a_map_shows_the_episodes_that_evaluate_judges(trained, tmp_path, how):
+    config = with_world(trained.config, level="1-2", sticky=0.25, start_jitter=16)
+    made = make_map(trained, config, MapOrder(episodes=4, greedy=how == GREEDY), tmp_path / "map.png")
+    trials = LevelTrials(levels=("1-2",), episodes=4, sticky=0.25, start_jitter=16, nulls=False)
+    judged = judge_levels(trained, trials).levels["1-2"]
+    assert list(made.seeds) == list(judged.seeds) == list(range(3_010_000, 3_010_004))
+    assert list(made.endings) == endings_of(judged.episodes[how])
+
+
+def test_a_place_that_cannot_be_written_is_said_before_anything_is_played(trained, tmp_path, monkeypatch):
+    monkeypatch.setattr(mapping, "play_level", lambda *given, **more: pytest.fail("it was played"))
+    (tmp_path / "file").write_text("here")
+    with pytest.raises(VideoError, match=r"map.png cannot be written"):
+        make_map(trained, trained.config, MapOrder(episodes=1), tmp_path / "file" / "map.png")
 
 
 def test_episodes_that_the_limit_cuts_are_counted_apart(trained, tmp_path):

@@ -40,8 +40,7 @@ class DoctorRomArguments:
     """
 
     rom: Annotated[Path | None, tyro.conf.arg(metavar="FILE")] = None
-    """the game; none: RESPAWN_ROM, the user's config, the ROM composed before in the cache, or one composed now from an
-    installed gym-super-mario-bros"""
+    """the game; none: RESPAWN_ROM, the user's config, the cache, or composed of an installed gym-super-mario-bros"""
     region: Literal["ntsc", "pal"] = "ntsc"
     """which of the two programs is wanted"""
     json: bool = False

@@ -5,7 +5,7 @@ import sys
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import tyro
 
@@ -17,7 +17,7 @@ from respawn.evaluation.plots.figure import check_figure_path
 
 @dataclass(frozen=True)
 class MapArguments:
-    """Play episodes of one level of Mario, and draw where they ended on a picture of the level."""
+    """Play episodes of one level of Mario, and draw where in the level they ended."""
 
     run: RunName
     """name of the run, path of its folder, or 'mario' for the weights that come with respawn"""
@@ -26,7 +26,7 @@ class MapArguments:
     episodes: int = 100
     """how many episodes to play"""
     seed_base: int = 3_000_000
-    """episode i is played from seed-base + i; 'respawn evaluate' plays the same from the same seed"""
+    """what the level's seeds are counted from, as in 'respawn evaluate', which judges a level on the same episodes"""
     rom: Annotated[Path | None, tyro.conf.arg(metavar="FILE")] = None
     """the game; none: as the run has it"""
     checkpoint: str = "newest"
@@ -37,7 +37,7 @@ class MapArguments:
     """chance that a decision is not heard; none: as the run has it"""
     start_jitter: int | None = None
     """frames by which an episode may begin later; none: as the run has it"""
-    lanes: int = 50
+    lanes: int = 100
     """episodes played at a time; makes no difference to greedy ones"""
     limit_steps: int = 10_000
     """cut episodes that are longer"""
@@ -83,17 +83,24 @@ def main(words: list[str]) -> int:
     ends = dict(Counter(ending.end for ending in made.endings).most_common())
     cleared = sum(ending.cleared for ending in made.endings)
     if arguments.json:
-        said = {"figure": str(made.figure), "level": made.level, "policy": trained.origin, "cleared": cleared}
-        print(
-            json.dumps({**said, "episodes": len(made.endings), "unfinished": made.unfinished, "ends": ends}, indent=2)
-        )
+        said: dict[str, Any] = {
+            "figure": str(made.figure),
+            "level": made.level,
+            "policy": trained.origin,
+            "cleared": cleared,
+        }
+        said |= {"episodes": len(made.endings), "unfinished": made.unfinished, "ends": ends}
+        said |= {"seeds": [made.seeds[0], made.seeds[-1]], "replaced": made.replaced}
+        print(json.dumps(said, indent=2))
     else:
         facts = {
             "level": made.level,
             "cleared": f"{cleared} of {len(made.endings)}",
             "unfinished": f"{made.unfinished} more, not shown" if made.unfinished else "",
             "ends": ", ".join(f"{end} {count}" for end, count in ends.items()),
+            "seeds": f"{made.seeds[0]} to {made.seeds[-1]}",
             "policy": f"{trained.origin}, {'drawn actions' if arguments.sampled else 'the likeliest actions'}",
+            "replaced": "an older map of this name" if made.replaced else "",
         }
         print_facts(str(made.figure), facts)
     return 0

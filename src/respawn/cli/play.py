@@ -20,10 +20,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class PlayArguments:
-    """Watch a trained policy play: a run's, or one that comes with respawn ('mario'). Ctrl-C ends it.
+    """Watch a trained policy play: a run's, or one that comes with respawn ('mario').
 
-    Without a terminal (in a pipe, or with output sent to a file) nothing is shown: the episodes are played as fast as
-    they go, and summed up.
+    Ctrl-C ends it. Without a terminal the episodes are only played and summed up.
     """
 
     run: RunName
@@ -37,7 +36,7 @@ class PlayArguments:
     sampled: bool = False
     """draw actions as in training instead of taking the likeliest"""
     seed: int = 3_000_000
-    """of the first episode; 'respawn evaluate' plays the same from it"""
+    """of the first episode; 'respawn evaluate' and 'respawn map' say from which seeds they play a level"""
     episodes: int = 1
     """how many episodes to play, from consecutive seeds"""
     sticky: float | None = None

@@ -17,6 +17,7 @@ from respawn.errors import ConfigError
 from respawn.evaluation.video import check_film_path
 
 if TYPE_CHECKING:
+    from respawn.training.config import RunConfig
     from respawn.training.film import FilmOrder, Take
     from respawn.training.trained import Trained
 
@@ -30,7 +31,7 @@ class VideoArguments:
     level: str | None = None
     """Mario: where to begin, such as 1-1; none: as the run does"""
     seed: int = 3_000_000
-    """of the first episode; 'respawn evaluate' plays the same from it"""
+    """of the first episode; 'respawn evaluate' and 'respawn map' say from which seeds they play a level"""
     episodes: int = 1
     """how many episodes to film, one after the other"""
     best_of: int | None = None
@@ -50,7 +51,7 @@ class VideoArguments:
     limit_steps: int = 10_000
     """leave episodes that are longer"""
     gif_kilobytes: int = 1000
-    """a GIF loses frames, then pixels, until it is no larger"""
+    """a GIF loses frames, then pixels and colours, until it is no larger"""
     out: Annotated[Path | None, tyro.conf.arg(metavar="FILE")] = None
     """an .mp4 or a .gif; none: an .mp4 in videos/ of the run's folder, or here for what comes with respawn"""
     movie: Annotated[Path | None, tyro.conf.arg(metavar="FILE.fm2")] = None
@@ -90,7 +91,8 @@ def main(words: list[str]) -> int:
         start_jitter=arguments.start_jitter,
         rom=arguments.rom,
     )
-    out = arguments.out or _default_out(trained, arguments)
+    out = arguments.out or _default_out(trained, config, arguments)
+    replaced = out.exists()
     with engine_must_be_built(), progress_bar() as tell:
         if arguments.movie is not None:
             check_movie(arguments.movie, config)
@@ -103,6 +105,7 @@ def main(words: list[str]) -> int:
         "policy": trained.origin,
         "greedy": not arguments.sampled,
         "episodes": [_said(take) for take in takes],
+        "replaced": replaced,
     }
     if arguments.json:
         print(json.dumps(said, indent=2))
@@ -125,13 +128,12 @@ def _order(arguments: VideoArguments) -> "FilmOrder":
     )
 
 
-def _default_out(trained: "Trained", arguments: VideoArguments) -> Path:
+def _default_out(trained: "Trained", config: "RunConfig", arguments: VideoArguments) -> Path:
     """A name that says what is filmed; filming the same again replaces it."""
-    parts = [trained.checkpoint, arguments.level, f"s{arguments.seed}", "sampled" if arguments.sampled else None]
-    if arguments.best_of is not None:
-        parts.append(f"best-of-{arguments.best_of}")
-    name = "-".join(part for part in parts if part)
-    return Path(f"{trained.name}-{name}.mp4") if trained.folder is None else trained.folder.videos / f"{name}.mp4"
+    from respawn.training.file_names import default_file
+
+    words = [f"s{arguments.seed}", *([] if arguments.best_of is None else [f"best-of-{arguments.best_of}"])]
+    return default_file(trained, config, words, ".mp4", greedy=not arguments.sampled)
 
 
 def _said(take: "Take") -> dict[str, Any]:
@@ -142,4 +144,6 @@ def _said(take: "Take") -> dict[str, Any]:
 def _show(said: dict[str, Any]) -> None:
     lines = {f"seed {episode['seed']}": told(episode) for episode in said["episodes"]}
     actions = "the likeliest actions" if said["greedy"] else "drawn actions"
-    print_facts(said["film"], {**lines, "policy": f"{said['policy']}, {actions}", "movie": said["movie"] or ""})
+    replaced = "an older film of this name" if said["replaced"] else ""
+    facts = {"policy": f"{said['policy']}, {actions}", "movie": said["movie"] or "", "replaced": replaced}
+    print_facts(said["film"], {**lines, **facts})

@@ -1,7 +1,5 @@
 """Frames to films: mp4 for watching, GIF for pages. What is in the frames is decided elsewhere."""
 
-import contextlib
-import os
 import zlib
 from collections.abc import Iterable, Iterator
 from itertools import chain
@@ -15,6 +13,7 @@ from PIL import Image
 
 from respawn.contracts.world import Frame
 from respawn.errors import VideoError
+from respawn.evaluation.out_files import prepare_place, written_aside
 
 SUFFIXES = (".mp4", ".gif")
 FRAMES_PER_SECOND = 60
@@ -24,9 +23,18 @@ _CODEC = "libx264"
 _QUALITY = {"crf": "18", "preset": "veryfast"}  # on pictures like these, slower presets make no smaller films
 _BT601, _LIMITED_RANGE = 6, 1  # what swscale makes of RGB, said aloud so that players do not guess otherwise
 
-_GIF_COLOURS = 64
-_GIF_LADDER = ((1.0, 25.0), (1.0, 16.7), (1.0, 12.5), (0.75, 12.5), (0.5, 12.5), (0.5, 8.0), (0.375, 8.0))
-"""Scales and frames a second, tried until the file is small enough; browsers slow down whatever is above 50."""
+_GIF_LADDER = (
+    (1.0, 25.0, 64),
+    (1.0, 16.7, 64),
+    (1.0, 12.5, 64),
+    (0.75, 12.5, 64),
+    (0.5, 12.5, 64),
+    (0.5, 8.0, 64),
+    (0.5, 6.25, 32),
+    (0.375, 6.25, 32),
+    (0.25, 5.0, 16),
+)
+"""Scales, frames a second (browsers slow down what is above 50) and colours, tried until the file is small enough."""
 
 
 def check_film_path(path: Path) -> None:
@@ -50,10 +58,10 @@ def write_film(
       path: Where to; an older film there is replaced.
       frames: uint8 [height, width, 3], all of one size.
       frames_per_second: How fast they are to be shown.
-      most_gif_bytes: A GIF loses frames, then pixels, until it is no larger.
+      most_gif_bytes: A GIF loses frames, then pixels and colours, until it is no larger.
     """
     check_film_path(path)
-    path.parent.mkdir(parents=True, exist_ok=True)
+    prepare_place(path)
     if path.suffix.lower() == ".mp4":
         return write_mp4(path, frames, frames_per_second)
     return write_gif(path, frames, frames_per_second, most_gif_bytes)
@@ -65,7 +73,7 @@ def write_mp4(path: Path, frames: Iterable[Frame], frames_per_second: float) -> 
     first, rest = _first_and_rest(frames)
     count = 0
     with (
-        _written_aside(path) as aside,
+        written_aside(path) as aside,
         av.open(str(aside), "w", format="mp4", options={"movflags": "faststart"}) as out,
     ):
         stream: Any = out.add_stream(_CODEC, rate=round(frames_per_second), options=_QUALITY)
@@ -95,21 +103,23 @@ def write_gif(path: Path, frames: Iterable[Frame], frames_per_second: float, mos
             # Squeezed, because how small the GIF must become is known only at the end, and films are long.
             kept.append(zlib.compress(np.ascontiguousarray(frame).tobytes(), 1))
         count += 1
-    with _written_aside(path) as aside:
-        for scale, rate in _GIF_LADDER:
+    with written_aside(path) as aside:
+        for scale, rate, colours in _GIF_LADDER:
             shown = kept[:: max(1, round(fastest / min(rate, fastest)))]
-            _save_gif(aside, shown, first.shape, scale, 1000 * count / frames_per_second / len(shown))
+            _save_gif(aside, shown, first.shape, scale, colours, 1000 * count / frames_per_second / len(shown))
             size = aside.stat().st_size
             if size <= most_bytes:
                 return count
         raise VideoError(
             f"{count / frames_per_second:.0f} seconds do not fit into a GIF of {most_bytes:,} bytes: the smallest has "
-            f"{size:,}; allow more, or write .mp4"
+            f"{size:,}; allow more with --gif-kilobytes {-(-size // 1000)}, or write .mp4"
         )
 
 
-def _save_gif(path: Path, frames: list[bytes], shape: tuple[int, ...], scale: float, milliseconds: float) -> None:
-    palette = _palette(frames, shape)
+def _save_gif(
+    path: Path, frames: list[bytes], shape: tuple[int, ...], scale: float, colours: int, milliseconds: float
+) -> None:
+    palette = _palette(frames, shape, colours)
 
     def pictures() -> Iterator[Image.Image]:
         for squeezed in frames:
@@ -124,11 +134,11 @@ def _save_gif(path: Path, frames: list[bytes], shape: tuple[int, ...], scale: fl
     opening.save(path, "GIF", save_all=True, append_images=each, duration=milliseconds, loop=0, optimize=False)
 
 
-def _palette(frames: list[bytes], shape: tuple[int, ...]) -> Image.Image:
+def _palette(frames: list[bytes], shape: tuple[int, ...], colours: int) -> Image.Image:
     """One palette for the whole film, from eight frames of it: colours that change flicker, and cost bytes."""
     chosen = frames[:: max(1, len(frames) // 8)]
     together = np.concatenate([np.asarray(_unsqueezed(squeezed, shape)) for squeezed in chosen])
-    return Image.fromarray(together).quantize(_GIF_COLOURS, Image.Quantize.MEDIANCUT)
+    return Image.fromarray(together).quantize(colours, Image.Quantize.MEDIANCUT)
 
 
 def _unsqueezed(squeezed: bytes, shape: tuple[int, ...]) -> Image.Image:
@@ -158,14 +168,3 @@ def _check_codec(name: str) -> None:
             f"this build of PyAV has no H.264 encoder ({name}); install it anew with 'pip install --force-reinstall "
             "av', or write .gif"
         ) from None
-
-
-@contextlib.contextmanager
-def _written_aside(path: Path) -> Iterator[Path]:
-    """A place to write to, which takes the name `path` when all went well and is gone when it did not."""
-    aside = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        yield aside
-        aside.replace(path)
-    finally:
-        aside.unlink(missing_ok=True)

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from respawn.contracts.records import Episode
 from respawn.contracts.world import Frame
+from respawn.evaluation.out_files import prepare_place
 from respawn.evaluation.video import check_film_path, write_film
 from respawn.training.config import RunConfig
 from respawn.training.playback import Playback, Step
@@ -85,10 +86,11 @@ def make_film(
     """
     check_film_path(out)
     takes = [Take(order.seed + number) for number in range(order.best_of or order.episodes)]
-    if order.best_of is not None:
-        takes = _best(trained, config, order, takes, device_name, tell)
     playback = Playback(trained, config, device_name=device_name)
     try:
+        prepare_place(out)
+        if order.best_of is not None:
+            takes = _best(trained, config, order, takes, device_name, tell)
         write_film(
             out,
             _frames(playback, order, takes, f"{trained.name}, {trained.checkpoint}", tell),

@@ -4,12 +4,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from respawn.errors import ConfigError
-from respawn.evaluation.episodes import UNFINISHED, play_episodes
+from respawn.evaluation.episodes import UNFINISHED
+from respawn.evaluation.levels import GREEDY, SAMPLED, level_seeds, play_level
+from respawn.evaluation.out_files import prepare_place
 from respawn.evaluation.plots.figure import check_figure_path
 from respawn.evaluation.plots.level_map import Ending, draw_level_map, endings_of
-from respawn.maths.seeding import make_generator
 from respawn.training.config import RunConfig
 from respawn.training.device import prepare_torch, resolve_device
+from respawn.training.file_names import default_file
 from respawn.training.trained import Trained
 from respawn.worlds.mario.config import MarioConfig
 from respawn.worlds.mario.rom import find_rom
@@ -21,10 +23,10 @@ class MapOrder:
     """What to play for a map."""
 
     episodes: int = 100
-    lanes: int = 50
-    """that are played at a time"""
+    lanes: int = 100
+    """that are played at a time, as in `LevelTrials`"""
     seed_base: int = 3_000_000
-    """episode i is played from seed_base + i"""
+    """what a level's seeds are counted from; see `level_seeds`"""
     greedy: bool = True
     limit_steps: int = 10_000
 
@@ -38,6 +40,10 @@ class MadeMap:
     endings: tuple[Ending, ...]
     unfinished: int
     """episodes that were cut by the limit, and so ended nowhere"""
+    seeds: range
+    """of all episodes; `respawn evaluate` judges the level on the same"""
+    replaced: bool
+    """whether an older map was at its place"""
 
 
 def make_map(
@@ -54,7 +60,7 @@ def make_map(
     """
     world_config = _one_level(config)
     level = world_config.levels[0]
-    out = out or _default_out(trained, level, order)
+    out = out or default_file(trained, config, ["map"], ".png", greedy=order.greedy)
     check_figure_path(out)
     from respawn.worlds.mario.level_map import TOP, level_map
 
@@ -63,9 +69,10 @@ def make_map(
     world = make_world(world_config, min(order.lanes, order.episodes), device=device, seed=0)
     try:
         model = trained.model(world.spec, device)
-        seeds = range(order.seed_base, order.seed_base + order.episodes)
-        generator = None if order.greedy else make_generator(order.seed_base, "evaluation", device=device)
-        episodes = play_episodes(world, model, seeds, generator, order.limit_steps, device)
+        prepare_place(out)
+        seeds = level_seeds(level, order.seed_base, order.episodes)
+        how = GREEDY if order.greedy else SAMPLED
+        episodes = play_level(world, {how: model}, seeds, limit_steps=order.limit_steps, device=device)[how]
     finally:
         world.close()
     ended = [episode for episode in episodes if episode.end != UNFINISHED]
@@ -79,8 +86,10 @@ def make_map(
         Path(world_config.rom) if world_config.rom else None, region=world_config.region, expect=world_config.region
     )
     picture = level_map(world_config.start_levels[0], rom)
+    replaced = out.exists()
     draw_level_map(_title(trained, world_config, order), picture, TOP, endings, out)
-    return MadeMap(out, level, tuple(endings), unfinished=len(episodes) - len(ended))
+    unfinished = len(episodes) - len(ended)
+    return MadeMap(out, level, tuple(endings), unfinished=unfinished, seeds=seeds, replaced=replaced)
 
 
 def _one_level(config: RunConfig) -> MarioConfig:
@@ -97,8 +106,3 @@ def _title(trained: Trained, world: MarioConfig, order: MapOrder) -> str:
     actions = "the likeliest actions" if order.greedy else "drawn actions"
     chance = f"start jitter {world.start_jitter}, sticky {world.sticky:g}"
     return f"World {world.levels[0]}: {trained.origin}, {actions}, {chance}"
-
-
-def _default_out(trained: Trained, level: str, order: MapOrder) -> Path:
-    name = f"{trained.checkpoint}-{level}-map{'' if order.greedy else '-sampled'}.png"
-    return Path(f"{trained.name}-{name}") if trained.folder is None else trained.folder.videos / name

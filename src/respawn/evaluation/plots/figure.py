@@ -1,6 +1,5 @@
 """What all figures share: drawn without a screen, in one look, and written whole or not at all."""
 
-import os
 from pathlib import Path
 
 from matplotlib.axes import Axes
@@ -8,6 +7,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
 from respawn.errors import VideoError
+from respawn.evaluation.out_files import prepare_place, written_aside
 
 DOTS_PER_INCH = 150
 GOOD, BAD, COOL, WARM, DIM = "#2a9d5c", "#d64545", "#3a6ea5", "#e08e2b", "#8a8f9c"
@@ -38,10 +38,6 @@ def check_figure_path(path: Path) -> None:
 def save_figure(figure: Figure, path: Path) -> None:
     """Write a PNG; an older one at its place is replaced."""
     check_figure_path(path)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    aside = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
+    prepare_place(path)
+    with written_aside(path) as aside:
         figure.savefig(aside, format="png")
-        aside.replace(path)
-    finally:
-        aside.unlink(missing_ok=True)
