@@ -1,7 +1,9 @@
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Annotated
 
 import pytest
+import tyro
 
 from respawn.cli.arguments import RunsDirectory, check_at_least, parse
 from respawn.errors import ConfigError, RunFolderError
@@ -15,9 +17,17 @@ class Arguments:
     minutes: float | None = None
     name: str | None = None
     sizes: tuple[int, ...] = (1,)
+    labels: tuple[str, ...] = ()
     kwargs: dict[str, bool | int | float | str] = field(default_factory=dict)
     json: bool = False
     runs: RunsDirectory = Path("runs")
+
+
+@dataclass(frozen=True)
+class Named:
+    """Try with names."""
+
+    names: Annotated[tuple[str, ...], tyro.conf.Positional] = ()
 
 
 def parsed(*words: str, default: Arguments | None = None) -> Arguments:
@@ -31,6 +41,14 @@ def test_words_become_values():
         **{"a": 1, "b": 0.5, "c": True, "d": "word"}
     }
     assert parsed().sizes == (1,)
+
+
+def test_lists_may_have_commas():
+    assert parsed("--sizes", "4,5", "6,").sizes == parsed("--sizes=4,5,6").sizes == (4, 5, 6)
+    assert parsed("--labels", "1-1, 1-2", "all").labels == ("1-1", "1-2", "all")
+    assert parsed("--labels", "").labels == ("",)
+    named = parse(Named, ["a,b", "c"], "respawn try")
+    assert named.names == ("a,b", "c")  # files and folders may be called so
 
 
 def test_none_unsets_a_number_and_is_a_fine_name():

@@ -32,6 +32,7 @@ def test_what_was_learned_is_judged_filmed_and_drawn_in_the_run_folder(respawn, 
     assert re.search("World 1-1 is not learned after \\d+ seconds: it should be cleared in 90 of 100 ep", answer.out)
     assert "Cleared:   0 of 3 (95 % interval 0 to 56 %) on fresh seeds" in answer.out
     assert "  sticky:  0 of 3" in answer.out and "  beside:  always right 0, random 0" in answer.out
+    assert "Judging and filming ...\n" in answer.out  # there is no terminal here
     videos = Path("runs/show/videos")
     for label, name in (("Film", "demo-1-1.mp4"), ("Curve", "demo-curve.png"), ("Figures", "demo.json")):
         assert f"{label}:".ljust(11) + f"runs/show/videos/{name}\n" in answer.out

@@ -27,7 +27,7 @@ def test_a_table_for_people_fits_eighty_columns(respawn, runs, monkeypatch):
     ("words", "sentence"),
     [
         ([], "'respawn evaluate' wants RUN, and nothing came"),
-        (["xyz"], "there is no run 'xyz' in runs; the newest are: "),
+        (["xyz"], "there is no run 'xyz' in "),
         (["pole", "--episodes", "0"], "--episodes must be at least 1, not 0"),
         (["pole", "--lanes", "0"], "--lanes must be at least 1, not 0"),
         (["pole", "--seed-base", "-1"], "--seed-base must be at least 0, not -1"),

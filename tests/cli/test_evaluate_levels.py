@@ -60,6 +60,22 @@ def test_sticky_actions_change_what_happens(judged):
     assert steady["courses"] < 20 and steady["ends"] != {} and steady["return_mean"] != sticky["return_mean"]
 
 
+def test_levels_may_stand_apart(judged, respawn):
+    words = ("--episodes", "1", "--only-greedy")
+    assert list(judged("--levels", "1-1", "1-2", *words)["levels"]) == ["1-1", "1-2"]
+    answer = respawn("evaluate", *words, "--json", "--levels", "1-1,", "1-2,1-3", "jumper")
+    assert list(json.loads(answer.out)["levels"]) == ["1-1", "1-2", "1-3"]
+
+
+def test_only_what_is_shown_is_explained(respawn, mario, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "300")
+    greedy = respawn("evaluate", "jumper", "--episodes", "1", "--only-greedy").out
+    (explained,) = [line for line in greedy.splitlines() if line.startswith("columns")]
+    assert explained.endswith("of the likeliest actions; seconds: of cleared episodes")
+    everything = respawn("evaluate", "jumper", "--episodes", "1").out
+    assert "sampled: actions drawn as in training; right: holding RIGHT+B; random: any action" in everything
+
+
 def test_a_table_fits_eighty_columns(respawn, mario, monkeypatch):
     monkeypatch.setenv("COLUMNS", "80")
     answer = respawn("evaluate", "jumper", "--levels", "1-1, 8-4", "--episodes", "2")

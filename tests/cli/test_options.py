@@ -40,6 +40,7 @@ WORDS = words_of("respawn try", Outer, Outer("r"))
         "r --updates -3",
         "r --inner.sizes 1 2 3 --inner.learning_rate 1e-3",
         "r --inner.sizes",
+        "r --inner.sizes 1,2 3, --updates 3",
         "r --inner.pairs a 1 b two",
         "r --inner.no-threaded --inner.threaded",
     ],
@@ -61,6 +62,10 @@ def test_what_fits_is_let_through(typed):
         ("r --shape square", "--shape wants one of round, flat, but 'square' came; see 'respawn try --help'"),
         (
             "r --inner.sizes 1 two",
+            "--inner.sizes wants a whole number, or several, but 'two' came; see 'respawn try --help'",
+        ),
+        (
+            "r --inner.sizes 1,two",
             "--inner.sizes wants a whole number, or several, but 'two' came; see 'respawn try --help'",
         ),
         (

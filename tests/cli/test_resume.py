@@ -24,9 +24,21 @@ def test_without_a_name_says_which_run_and_why(respawn, runs):
 
 def test_nothing_left_to_do_is_said(respawn, runs):
     answer = respawn("resume")
-    assert answer.exit_code == 2 and answer.sentence.startswith("nothing to resume in runs: ")
+    assert answer.exit_code == 2 and answer.sentence.startswith(f"nothing to resume in {runs.absolute()}: ")
     assert "pole (is finished at update 3 of 3)" in answer.sentence
-    assert respawn("resume", "--runs", "nowhere").sentence.startswith("nothing to resume in nowhere: it holds no runs")
+    nowhere = respawn("resume", "--runs", "nowhere").sentence
+    assert nowhere.startswith(
+        f"nothing to resume in {runs.absolute().parent / 'nowhere'}: it holds no runs. Begin a run with"
+    )
+    assert nowhere.endswith("--runs DIR")
+
+
+def test_shipped_weights_cannot_be_resumed(respawn, runs):
+    answer = respawn("resume", "mario")
+    assert answer.exit_code == 2 and answer.sentence.startswith(
+        f"there is no run 'mario' in {runs.absolute()}, and the weights"
+    )
+    assert answer.sentence.endswith("cannot be resumed; begin a run with: respawn train mario")
 
 
 def test_a_run_that_reached_its_goal_is_finished_until_it_is_given_new_limits(respawn, runs, tiny):
@@ -53,7 +65,7 @@ def test_a_run_that_reached_its_goal_is_finished_until_it_is_given_new_limits(re
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        (["pol"], "there is no run 'pol' in runs; did you mean pole?"),
+        (["pol"], "there is no run 'pol' in "),
         (["pole", "--preset", "cartpole-ppo"], "--preset narrows the search for a run and makes no sense beside"),
         (["--preset", "cartpole"], "there is no preset 'cartpole'"),
         (["pole", "--updates", "0"], "--updates must be at least 1, not 0"),

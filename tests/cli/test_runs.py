@@ -1,5 +1,6 @@
 import json
 import shutil
+from pathlib import Path
 
 import pytest
 
@@ -46,7 +47,9 @@ def test_a_broken_run_does_not_hide_the_others(respawn, runs):
 
 
 def test_no_runs_at_all(respawn, runs):
-    assert respawn("runs", "list", "--runs", "nowhere").out.startswith("There are no runs in nowhere. Begin one with: ")
+    nowhere = respawn("runs", "list", "--runs", "nowhere").out
+    assert nowhere.startswith(f"There are no runs in {Path.cwd() / 'nowhere'}. Name another folder with --runs DIR.\n")
+    assert nowhere.endswith("Begin one with: respawn train\n")
     assert json.loads(respawn("runs", "list", "--runs", "nowhere", "--json").out) == []
 
 
@@ -175,7 +178,7 @@ def test_a_run_that_goes_on_is_as_far_as_its_newest_row(respawn, runs):
         ([], "'respawn runs' wants one of list, show, compare, and nothing came"),
         (["sing"], "'respawn runs' wants one of list, show, compare, not 'sing'"),
         (["show"], "'respawn runs show' wants RUN, and nothing came"),
-        (["show", "xyz"], "there is no run 'xyz' in runs; the newest are: "),
+        (["show", "xyz"], "there is no run 'xyz' in "),
         (["compare"], "'respawn runs compare' wants two or more runs, and nothing came; name another"),
         (["compare", "pole"], "'respawn runs compare' wants two or more runs, and only pole came; name another"),
         (["compare", "pole", "runs/pole"], "'respawn runs compare' wants different runs, and one came twice"),

@@ -3,7 +3,7 @@ import torch
 
 from respawn.contracts.records import Episode
 from respawn.evaluation.episodes import UNFINISHED
-from respawn.evaluation.levels import level_seeds, null_policies, score_level
+from respawn.evaluation.levels import held_by_always_right, level_seeds, null_policies, score_level
 from respawn.worlds.mario.levels import ALL_LEVELS
 
 
@@ -58,5 +58,6 @@ def test_no_two_levels_share_a_seed():
 def test_always_right_runs_where_it_can(names, right):
     policies = null_policies(names)
     assert set(policies) == ({"random"} if right is None else {"always_right", "random"})
+    assert held_by_always_right(names) == (None if right is None else names[right])
     if right is not None:
         assert policies["always_right"].act(torch.zeros(1, 1), {}, None).actions.tolist() == [right]

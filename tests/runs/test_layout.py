@@ -42,14 +42,16 @@ def test_find_by_name_and_by_path(tmp_path, monkeypatch):
     assert find(tmp_path / "elsewhere", ".").name == "one"
 
 
-def test_find_suggests_close_names_and_says_what_is_there(tmp_path):
+def test_find_suggests_close_names_and_says_what_is_there(tmp_path, monkeypatch):
     for name in ("cartpole-ppo-1", "cartpole-ppo-2", "recall"):
         make_run(tmp_path, name)
     with pytest.raises(RunFolderError, match=r"no run 'cartpol-ppo-1'.*did you mean cartpole-ppo-1 or") as caught:
         find(tmp_path, "cartpol-ppo-1")
     assert "recall" in str(caught.value)
-    with pytest.raises(RunFolderError, match="no runs yet"):
-        find(tmp_path / "empty", "x")
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(RunFolderError, match="no runs yet") as caught:
+        find(Path("empty"), "x")
+    assert str(tmp_path / "empty") in str(caught.value) and "--runs DIR" in str(caught.value)
     with pytest.raises(RunFolderError, match="no run ''"):
         find(tmp_path, "")
 

@@ -47,6 +47,8 @@ def demonstrate(arguments: "DemoArguments") -> int:
     if outcome.status != "finished":
         return tell_closing(folder, outcome)
     trained = load_run(folder, "newest" if outcome.goal_reached else "best")
+    if not (sys.stdout.isatty() and sys.stderr.isatty()):  # no bar is seen, or it is not in what is kept
+        print("Judging and filming ...", flush=True)
     with progress_bar() as tell:
         steady = judge_levels(trained, STEADY, tell=lambda doing, part: tell("judging", 0.1))
         unsteady = judge_levels(trained, UNSTEADY, tell=lambda doing, part: tell("judging", 0.3))

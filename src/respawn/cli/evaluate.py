@@ -1,6 +1,7 @@
 """respawn evaluate RUN."""
 
 import json
+import re
 import sys
 from collections import Counter
 from dataclasses import dataclass
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from respawn.training.trained import Trained
 
 LANES = 50
+_LEVELS = re.compile(r"(\d+-\d+,?)+")
 
 
 @dataclass(frozen=True)
@@ -43,7 +45,7 @@ class EvaluateArguments:
     sampled: bool = False
     """draw actions as in training instead of taking the likeliest; a Mario run is judged both ways without it"""
     levels: Annotated[str | None, tyro.conf.arg(metavar="LEVELS")] = None
-    """Mario: 1-1, several as 1-1,1-2, or all; none: those that the run learned in"""
+    """Mario: 1-1, several as 1-1,1-2 or 1-1 1-2, or all; none: those that the run learned in"""
     sticky: float | None = None
     """Mario: chance that a decision is not heard and the one before it goes on; none: as the run has it"""
     start_jitter: int | None = None
@@ -68,7 +70,7 @@ class EvaluateArguments:
 
 def main(words: list[str]) -> int:
     """Evaluate a run."""
-    arguments = parse(EvaluateArguments, words, "respawn evaluate")
+    arguments = parse(EvaluateArguments, with_levels_in_one_word(words), "respawn evaluate")
     check_at_least(arguments, {"episodes": 1, "seed_base": 0, "lanes": 1, "limit_steps": 1})
     if is_shipped(arguments.runs, arguments.run):
         from respawn.training.trained import load_shipped
@@ -103,6 +105,17 @@ def main(words: list[str]) -> int:
     else:
         _show(summary)
     return 0
+
+
+def with_levels_in_one_word(words: list[str]) -> list[str]:
+    """The same words with 1-1,1-2 for 1-1 1-2 after --levels; what is no level may be the run."""
+    joined: list[str] = []
+    for word in words:
+        if len(joined) > 1 and joined[-2] == "--levels" and _LEVELS.fullmatch(joined[-1]) and _LEVELS.fullmatch(word):
+            joined[-1] += f",{word}"
+        else:
+            joined.append(word)
+    return joined
 
 
 def _evaluate_levels(trained: "Trained", arguments: EvaluateArguments) -> int:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from respawn.cli.progress import progress_bar
 from respawn.errors import ConfigError
-from respawn.evaluation.levels import GREEDY, NULL_POLICIES, SAMPLED, LevelScore
+from respawn.evaluation.levels import GREEDY, NULL_POLICIES, SAMPLED, LevelScore, held_by_always_right
 from respawn.runs.metadata import describe_machine
 from respawn.training.judge_levels import LevelJudgement, LevelsJudgement, LevelTrials, judge_levels
 from respawn.training.trained import Trained
@@ -68,6 +68,7 @@ def describe_levels(judgement: LevelsJudgement, trials: LevelTrials) -> dict[str
         "maze_ends": world.maze_ends,
         "whole_game": world.whole_game,
         "region": world.region,
+        "always_right_holds": held_by_always_right(world.action_names),
         "machine": describe_machine(),
         "mastered_rate": MASTERED,
         "mastered_levels": sum(rate >= MASTERED for rate in rates),

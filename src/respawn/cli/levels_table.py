@@ -21,8 +21,7 @@ def show_levels(found: dict[str, Any]) -> None:
         f"{found['mastered_levels']} of {len(levels)} levels cleared in {100 * found['mastered_rate']:.0f} % "
         "of the episodes or more",
         {
-            "columns": "cleared, 95 % interval, x, ends: of the likeliest actions; seconds: of cleared episodes; "
-            "sampled: actions drawn as in training; right: holding RIGHT+B; random: any action",
+            "columns": _columns(found),
             "chance": _chance(found),
             "seeds": f"{min(level['seeds'][0] for level in levels.values())} to {last}",
             "checkpoint": found["checkpoint"],
@@ -33,7 +32,7 @@ def show_levels(found: dict[str, Any]) -> None:
 
 def _table(levels: dict[str, dict[str, Any]]) -> Table:
     table = new_table()
-    beside = [name for name in _BESIDE if any(name in _others(level) for level in levels.values())]
+    beside = _shown_beside(levels)
     table.add_column("level", no_wrap=True)
     for column in ("cleared", "95 %", *(_BESIDE[name] for name in beside), "x", "seconds"):
         table.add_column(column, justify="right", no_wrap=column not in _BESIDE.values())
@@ -51,6 +50,22 @@ def _table(levels: dict[str, dict[str, Any]]) -> Table:
             ", ".join(f"{end} {count}" for end, count in level["ends"].items()),
         )
     return table
+
+
+def _columns(found: dict[str, Any]) -> str:
+    """What the columns mean that are there."""
+    beside = {
+        "sampled": "actions drawn as in training",
+        "always_right": f"holding {found['always_right_holds']}",
+        "random": "any action",
+    }
+    meanings = {"cleared, 95 % interval, x, ends": "of the likeliest actions", "seconds": "of cleared episodes"}
+    meanings |= {_BESIDE[name]: beside[name] for name in _shown_beside(found["levels"])}
+    return "; ".join(f"{column}: {meaning}" for column, meaning in meanings.items())
+
+
+def _shown_beside(levels: dict[str, dict[str, Any]]) -> list[str]:
+    return [name for name in _BESIDE if any(name in _others(level) for level in levels.values())]
 
 
 def _others(level: dict[str, Any]) -> dict[str, Any]:

@@ -126,6 +126,14 @@ def words_of(command: str, kind: type, default: Any = None) -> CommandWords:
     return CommandWords(command, options, tuple(positionals))
 
 
+def listed(words: Sequence[str]) -> list[str]:
+    """The items of an option that takes several: `a b` and `a,b` are the same."""
+    items: list[str] = []
+    for word in words:
+        items += [item.strip() for item in word.split(",") if item.strip()] or [word]
+    return items
+
+
 def _gather(kind: Any, default: Any, prefix: str, options: dict[str, Option], positionals: list[Positional]) -> None:
     hints = get_type_hints(kind, include_extras=True)
     for field in fields(kind):
@@ -176,8 +184,9 @@ def _misfit(kind: Any, values: Sequence[str]) -> str | None:
     """What is wanted and what came, if the values do not fit; else None."""
     if get_origin(kind) is dict:
         return None if len(values) % 2 == 0 else f"{_wanted(kind)}, but '{values[-1]}' has no value"
-    one = get_args(kind)[0] if get_origin(kind) is tuple else kind
-    for value in values:
+    several = get_origin(kind) is tuple
+    one = get_args(kind)[0] if several else kind
+    for value in listed(values) if several else values:
         if not value and Path in _alternatives(one):
             return f"{_wanted(kind)}, and an empty name came"
         if not any(_fits(alternative, value) for alternative in _alternatives(one)):

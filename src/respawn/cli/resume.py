@@ -8,10 +8,11 @@ import tyro
 
 from respawn.cli.arguments import RunsDirectory, check_at_least, parse
 from respawn.contracts.settings import check_above
-from respawn.errors import ConfigError
+from respawn.errors import ConfigError, RunFolderError
 from respawn.presets import check_preset_name
 from respawn.runs.layout import RunFolder, find
 from respawn.runs.metadata import read_status
+from respawn.weights import is_shipped
 
 
 @dataclass(frozen=True)
@@ -64,6 +65,11 @@ def _named(arguments: ResumeArguments) -> RunFolder | None:
         return None
     if arguments.preset is not None:
         raise ConfigError("--preset narrows the search for a run and makes no sense beside a run's name; leave one out")
+    if is_shipped(arguments.runs, arguments.run):
+        raise RunFolderError(
+            f"there is no run '{arguments.run}' in {arguments.runs.absolute()}, and the weights '{arguments.run}' that "
+            "come with respawn cannot be resumed; begin a run with: respawn train mario"
+        )
     return find(arguments.runs, arguments.run)
 
 

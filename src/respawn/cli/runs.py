@@ -85,7 +85,8 @@ def _list(words: list[str]) -> None:
     elif rows:
         _show_list(rows)
     else:
-        print(f"There are no runs in {arguments.runs}. Begin one with: respawn train cartpole-ppo")
+        print(f"There are no runs in {arguments.runs.absolute()}. Name another folder with --runs DIR.")
+        print("Begin one with: respawn train")
 
 
 def _described(run: ListedRun) -> dict[str, Any]:

@@ -5,7 +5,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Union, get_args, get_origin
 
+import tyro
 from tyro.constructors import ConstructorRegistry, PrimitiveConstructorSpec, PrimitiveTypeInfo
+
+from respawn.cli.options import listed
 
 REGISTRY = ConstructorRegistry()
 
@@ -29,7 +32,7 @@ def _optional(info: PrimitiveTypeInfo) -> PrimitiveConstructorSpec[Any] | None:
 
 @REGISTRY.primitive_rule
 def _several(info: PrimitiveTypeInfo) -> PrimitiveConstructorSpec[Any] | None:
-    """`tuple[int, ...]`: any number of words."""
+    """`tuple[int, ...]`: any number of words, or of items in a word; names without an option may hold a comma."""
     arguments = get_args(info.type)
     if get_origin(info.type) is not tuple or len(arguments) != 2 or arguments[1] is not Ellipsis:
         return None
@@ -38,7 +41,7 @@ def _several(info: PrimitiveTypeInfo) -> PrimitiveConstructorSpec[Any] | None:
         return None
     return _any_number_of_words(
         f"[{kind.__name__.upper()} ...]",
-        lambda words: tuple(kind(word) for word in words),
+        lambda words: tuple(kind(item) for item in (words if tyro.conf.Positional in info.markers else listed(words))),
         lambda value: [str(item) for item in value],
         tuple,
     )

@@ -91,10 +91,15 @@ def play_level(
 
 def null_policies(action_names: Sequence[str]) -> dict[str, Policy]:
     """Those that know nothing, for a set of actions; 'always right' is left out where no action is."""
-    pressed = [button_byte(name) for name in action_names]
-    right = next((pressed.index(button_byte(name)) for name in _RIGHTS if button_byte(name) in pressed), None)
-    always_right: dict[str, Policy] = {} if right is None else {ALWAYS_RIGHT: FixedPolicy(right)}
+    right = held_by_always_right(action_names)
+    always_right: dict[str, Policy] = {} if right is None else {ALWAYS_RIGHT: FixedPolicy(action_names.index(right))}
     return {**always_right, RANDOM: RandomPolicy(len(action_names))}
+
+
+def held_by_always_right(action_names: Sequence[str]) -> str | None:
+    """Which of the actions 'always right' takes; None where none is."""
+    by_buttons = {button_byte(name): name for name in reversed(action_names)}  # of two that are alike, the first
+    return next((by_buttons[button_byte(name)] for name in _RIGHTS if button_byte(name) in by_buttons), None)
 
 
 def score_level(episodes: Sequence[Episode]) -> LevelScore:

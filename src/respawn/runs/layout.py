@@ -194,7 +194,10 @@ def find(runs_dir: Path, name: str) -> RunFolder:
             if problem is not None:
                 raise RunFolderError(f"{path} cannot be used as a run: {problem}")
             return folder
-    raise RunFolderError(f"there is no run {name!r} in {runs_dir}; {_what_is_there(runs_dir, name)}")
+    raise RunFolderError(
+        f"there is no run {name!r} in {runs_dir.absolute()}; {_what_is_there(runs_dir, name)}; "
+        "or name the folder that holds it with --runs DIR"
+    )
 
 
 def list_runs(runs_dir: Path) -> list[ListedRun]:

@@ -46,7 +46,10 @@ def choose_run(
             return Choice(listed.folder, f"resuming {listed.folder.name}: the newest run that can go on{skipped}")
         passed_over.append(f"{listed.folder.name} ({obstacle})")
     found = "; ".join(passed_over) or "it holds no runs"
-    raise RunFolderError(f"nothing to resume in {runs_dir}: {found}. Begin a run with 'respawn train'")
+    raise RunFolderError(
+        f"nothing to resume in {runs_dir.absolute()}: {found}. Begin a run with 'respawn train', "
+        "or name another folder with --runs DIR"
+    )
 
 
 def reached_limit(folder: RunFolder, config: RunConfig) -> ReachedLimit | None:
