@@ -95,6 +95,7 @@ def test_the_best_of_some(respawn, here):
         (["map", "small", "--rom", "nowhere.nes"], "the ROM nowhere.nes is not there"),
         (["play", "small", "--speed", "0"], "--speed must be from 0.01 to 100"),
         (["video", "small", "--out", "/proc/x.mp4"], "/proc/x.mp4 cannot be written ("),
+        (["video", "small", "--movie", "/proc/x.fm2"], "/proc/x.fm2 cannot be written ("),
         (["map", "small", "--out", "/proc/new/x.png"], "/proc/new/x.png cannot be written ("),
         (["map", "small", "--out", "a.jpg"], "a figure is written as .png, and 'a.jpg' came"),
     ],

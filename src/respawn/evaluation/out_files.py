@@ -8,15 +8,20 @@ from pathlib import Path
 from respawn.errors import VideoError
 
 
-def prepare_place(path: Path) -> None:
-    """Make the folder of a file, and see that the file can be written there, before anything is played for it."""
+def prepare_place(path: Path, option: str = "--out") -> None:
+    """Make the folder of a file, and see that the file can be written there, before anything is played for it.
+
+    Args:
+      path: of the file.
+      option: by which another place can be named.
+    """
     aside = _aside(path)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         aside.touch()
         aside.unlink()
     except OSError as error:
-        raise VideoError(f"{path} cannot be written ({error.strerror}); name a file elsewhere with --out") from error
+        raise VideoError(f"{path} cannot be written ({error.strerror}); name a file elsewhere with {option}") from error
 
 
 @contextlib.contextmanager

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from respawn.errors import MovieError
+from respawn.evaluation.out_files import prepare_place
 from respawn.training.config import RunConfig
 from respawn.training.film import Take
 from respawn.worlds.mario.config import MarioConfig
@@ -22,6 +23,7 @@ def check_movie(path: Path, config: RunConfig) -> MarioConfig:
             "other does; play with --world.region ntsc"
         )
     check_recordable(path, config.world.levels)
+    prepare_place(path, "--movie")
     return config.world
 
 
