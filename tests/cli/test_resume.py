@@ -75,6 +75,7 @@ def test_a_run_that_reached_its_goal_is_finished_until_it_is_given_new_limits(re
         (["pole", "--updates", "2"], "run pole is finished at update 3, past 2: limits count from the beginning"),
         (["pole", "--minutes", "9"], "run pole is finished at update 3 of 3: limits count from the beginning"),
         (["pole", "--updates", "9", "--minutes", "1e-9"], "run pole is finished after "),
+        (["pole", "--updates", "4", "--rom", "x.nes"], "--rom names Mario's game, and this run is of another world"),
         (["pole", "--seed", "3"], "there is no option --seed for 'respawn resume'"),
         (
             ["pole", "--updates", "4", "--device", "toaster"],

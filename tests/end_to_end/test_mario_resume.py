@@ -51,3 +51,29 @@ def test_resumed_equals_straight(name, tmp_path, monkeypatch):
     assert find_newest(folder.checkpoints).manifest.updates < 7
     assert take_up(folder).updates == 12
     assert trace(folder) == expected
+
+
+def test_the_game_may_have_moved_meanwhile(tmp_path, monkeypatch):
+    try:
+        rom = find_rom()
+    except RomError as error:
+        pytest.skip(f"the game itself is needed: {error}")
+    before, after = tmp_path / "before.nes", tmp_path / "after.nes"
+    before.write_bytes(rom.data)
+    preset = PRESETS["mario"]
+    config = replace(
+        preset,
+        updates=4,
+        world=replace(preset.world, rom=str(before)),
+        collection=replace(preset.collection, num_lanes=4, horizon_steps=16),
+        evaluation=replace(preset.evaluation, every_updates=0, stop_at=None),
+        checkpoints=saving_every(1),
+        observers=tiny().observers,
+        model=SMALL,
+    )
+    folder = begin_and_abandon(config, tmp_path, monkeypatch, after=2)
+    before.rename(after)
+    open_game.cache_clear()
+    with pytest.raises(RomError, match="before.nes"):
+        take_up(folder)
+    assert take_up(folder, rom=after).updates == 4

@@ -14,6 +14,7 @@ from respawn.observers.config import ObserversConfig
 from respawn.presets import DESCRIPTIONS, all_presets, find_preset
 from respawn.training.config import RunConfig, config_from_json, config_sha256, config_to_json
 from respawn.worlds.foreign.config import ForeignConfig
+from respawn.worlds.mario.config import MarioConfig
 from respawn.worlds.recall.config import RecallConfig
 
 PRESETS = all_presets()
@@ -173,3 +174,13 @@ def test_no_float_of_any_room_may_be_other_than_finite(place, value):
     holder, name = FLOATS[place]
     with pytest.raises(ConfigError, match=name.replace("_", "-")):
         replace(holder, **{name: value})
+
+
+@pytest.mark.parametrize("change", [{"rom": "elsewhere.nes"}, {"engine_threads": 3}])
+def test_where_the_game_lies_and_who_runs_it_decides_no_number(change):
+    config = find_preset("mario")
+    assert isinstance(config.world, MarioConfig)
+    moved = replace(config, world=replace(config.world, **change))
+    assert config_sha256(moved) == config_sha256(config)
+    other = replace(config, world=replace(config.world, region="pal"))
+    assert config_sha256(other) != config_sha256(config)

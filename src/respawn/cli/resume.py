@@ -30,6 +30,8 @@ class ResumeArguments:
     """go on until this many minutes were trained in all; none: to the limit the run was begun with"""
     device: str | None = None
     """compute here; none: where the run was begun"""
+    rom: Annotated[Path | None, tyro.conf.arg(metavar="FILE")] = None
+    """Mario: the game, if it lies elsewhere now; none: where the run was begun with it"""
     preset: Annotated[str | None, tyro.conf.arg(metavar="PRESET")] = None
     """without RUN: only runs of this preset; none: of any"""
     runs: RunsDirectory = Path("runs")
@@ -56,7 +58,13 @@ def main(words: list[str]) -> int:
         print(finished)
         return 0
     with failure_told(folder):
-        outcome = take_up(folder, updates=arguments.updates, minutes=arguments.minutes, device=arguments.device)
+        outcome = take_up(
+            folder,
+            updates=arguments.updates,
+            minutes=arguments.minutes,
+            device=arguments.device,
+            rom=arguments.rom,
+        )
     return tell_closing(folder, outcome)
 
 

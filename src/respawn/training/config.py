@@ -29,6 +29,8 @@ the plan and the device, are changed only on purpose and said aloud."""
 NOT_NUMBERS_OF_EVALUATION = {"stop_at": None, "stop_after": 1}
 """Fields of an evaluation that a resumed run may change too, by what counts in their place: when to stop."""
 
+NOT_NUMBERS_OF_WORLDS = frozenset({"rom", "engine_threads"})
+
 MOST_UPDATES = 99_999_999
 """A checkpoint's name has eight digits for its update."""
 
@@ -164,4 +166,6 @@ def config_sha256(config: RunConfig) -> str:
     numbers = {name: value for name, value in as_read_back.items() if name not in NOT_NUMBERS}
     numbers["evaluation"] = {**numbers["evaluation"], **NOT_NUMBERS_OF_EVALUATION}
     numbers["evaluation"].pop("video_every")  # nor does a film
+    # Nor where the game lies (which game it is, is checked when it is opened), nor how many threads run it.
+    numbers["world"] = {name: value for name, value in numbers["world"].items() if name not in NOT_NUMBERS_OF_WORLDS}
     return hashlib.sha256(json.dumps(numbers, sort_keys=True).encode()).hexdigest()

@@ -18,6 +18,7 @@ from respawn.training.device import prepare_torch, resolve_device, resolve_threa
 from respawn.training.drive import Outcome, drive, record_failure
 from respawn.training.goal import with_new_limits
 from respawn.training.run import Run
+from respawn.worlds.mario.config import MarioConfig
 from respawn.worlds.registry import describe
 
 
@@ -50,14 +51,29 @@ def begin(config: RunConfig, *, preset: str, runs_dir: Path, name: str | None = 
 
 
 def take_up(
-    folder: RunFolder, *, updates: int | None = None, minutes: float | None = None, device: str | None = None
+    folder: RunFolder,
+    *,
+    updates: int | None = None,
+    minutes: float | None = None,
+    device: str | None = None,
+    rom: Path | None = None,
 ) -> Outcome:
-    """Go on with a run from its newest whole checkpoint, to its own limits or to new ones."""
+    """Go on with a run from its newest whole checkpoint, to its own limits or to new ones.
+
+    Args:
+      folder: the run.
+      updates: make so many in all; None: as many as before.
+      minutes: train so long in all; None: as long as before.
+      device: where to compute; None: where it was.
+      rom: Mario: where the game lies now; None: where it lay.
+    """
     with folder.lock():
         before = load_config(folder)
         found = find_newest(folder.checkpoints)
         config = with_new_limits(before, found, updates, minutes)
         config = replace(config, device=str(resolve_device(device or config.device, wants_gpu=config.wants_gpu)))
+        if rom is not None:
+            config = _with_rom(config, rom)
         run = _assembled(config, folder, first_update=0 if found is None else found.manifest.updates)
         try:
             _restore(run, folder, found)
@@ -70,6 +86,12 @@ def take_up(
         for event in events:
             run.tell(event)
         return drive(run, folder)
+
+
+def _with_rom(config: RunConfig, rom: Path) -> RunConfig:
+    if not isinstance(config.world, MarioConfig):
+        raise ConfigError("--rom names Mario's game, and this run is of another world; leave it out")
+    return replace(config, world=replace(config.world, rom=str(rom.absolute())))
 
 
 def load_config(folder: RunFolder) -> RunConfig:
