@@ -74,6 +74,6 @@ def test_the_game_may_have_moved_meanwhile(tmp_path, monkeypatch):
     folder = begin_and_abandon(config, tmp_path, monkeypatch, after=2)
     before.rename(after)
     open_game.cache_clear()
-    with pytest.raises(RomError, match="before.nes"):
+    with pytest.raises(RomError, match=r"before\.nes"):
         take_up(folder)
     assert take_up(folder, rom=after).updates == 4
