@@ -2,7 +2,6 @@
 
 import json
 import re
-import sys
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import tyro
 
 from respawn.cli.arguments import RunName, RunsDirectory, check_at_least, parse
+from respawn.cli.policies import warn_of_damage
 from respawn.cli.tables import print_facts
 from respawn.contracts.settings import option_name
 from respawn.errors import ConfigError
@@ -95,8 +95,7 @@ def main(words: list[str]) -> int:
         limit_steps=arguments.limit_steps,
     )
     judgement = judge(folder, evaluation, which=arguments.checkpoint, device_name=arguments.device)
-    for damaged in judgement.passed_over:
-        print(f"respawn: passed over a damaged checkpoint, {damaged}", file=sys.stderr)
+    warn_of_damage(judgement.passed_over)
     summary = {"run": folder.name, **_summary(judgement), "seed_base": arguments.seed_base, "greedy": evaluation.greedy}
     if arguments.json:
         returns = [episode.episode_return for episode in judgement.episodes]

@@ -1,9 +1,9 @@
 """The part of `respawn evaluate` that is for Mario: level by level, beside policies that know nothing."""
 
-import sys
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
+from respawn.cli.policies import warn_of_damage
 from respawn.cli.progress import progress_bar
 from respawn.errors import ConfigError
 from respawn.evaluation.levels import GREEDY, NULL_POLICIES, SAMPLED, LevelScore, held_by_always_right
@@ -44,8 +44,7 @@ def evaluate_levels(trained: Trained, arguments: "EvaluateArguments") -> dict[st
     )
     with progress_bar() as tell:
         judgement = judge_levels(trained, trials, device_name=arguments.device, tell=tell)
-    for damaged in judgement.passed_over:
-        print(f"respawn: passed over a damaged checkpoint, {damaged}", file=sys.stderr)
+    warn_of_damage(judgement.passed_over)
     return {"run": trained.name, **describe_levels(judgement, trials)}
 
 

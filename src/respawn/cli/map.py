@@ -1,7 +1,6 @@
 """respawn map RUN."""
 
 import json
-import sys
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,6 +10,7 @@ import tyro
 
 from respawn.cli.arguments import RunName, RunsDirectory, check_at_least, parse
 from respawn.cli.engine_built import engine_must_be_built
+from respawn.cli.policies import find_policy
 from respawn.cli.tables import print_facts
 from respawn.evaluation.plots.figure import check_figure_path
 
@@ -59,18 +59,8 @@ def main(words: list[str]) -> int:
         check_figure_path(arguments.out)
     # Imported only now: what is above needs no torch, which takes seconds to load.
     from respawn.training.mapping import MapOrder, make_map
-    from respawn.training.trained import find_trained, with_world
 
-    trained = find_trained(arguments.runs, arguments.run, arguments.checkpoint)
-    for damaged in trained.passed_over:
-        print(f"respawn: passed over a damaged checkpoint, {damaged}", file=sys.stderr)
-    config = with_world(
-        trained.config,
-        level=arguments.level,
-        sticky=arguments.sticky,
-        start_jitter=arguments.start_jitter,
-        rom=arguments.rom,
-    )
+    trained, config = find_policy(arguments)
     order = MapOrder(
         episodes=arguments.episodes,
         lanes=arguments.lanes,

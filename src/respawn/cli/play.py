@@ -11,10 +11,12 @@ import tyro
 from respawn.cli.arguments import RunName, RunsDirectory, check_at_least, parse
 from respawn.cli.engine_built import engine_must_be_built
 from respawn.cli.outcomes import outcome, told
+from respawn.cli.policies import find_policy
 from respawn.cli.tables import print_facts
 from respawn.contracts.settings import check_between
 
 if TYPE_CHECKING:
+    from respawn.training.config import RunConfig
     from respawn.training.trained import Trained
 
 
@@ -60,34 +62,21 @@ def main(words: list[str]) -> int:
     arguments = parse(PlayArguments, words, "respawn play")
     check_at_least(arguments, {"seed": 0, "episodes": 1, "limit_steps": 1})
     check_between("--", arguments, {"speed": (0.01, 100.0)})
-    # Imported only now: what is above needs no torch, which takes seconds to load.
-    from respawn.training.trained import find_trained
-
-    trained = find_trained(arguments.runs, arguments.run, arguments.checkpoint)
-    for damaged in trained.passed_over:
-        print(f"respawn: passed over a damaged checkpoint, {damaged}", file=sys.stderr)
+    trained, config = find_policy(arguments)
     played: dict[str, str] = {}
     try:
-        _play(trained, arguments, played)
+        _play(trained, config, arguments, played)
     finally:
         if played:
             print_facts(trained.origin, played)
     return 0
 
 
-def _play(trained: "Trained", arguments: PlayArguments, played: dict[str, str]) -> None:
+def _play(trained: "Trained", config: "RunConfig", arguments: PlayArguments, played: dict[str, str]) -> None:
     """Play the episodes; what came of each that ended is noted at once, for Ctrl-C may come."""
     from respawn.cli.showing import shown
     from respawn.training.playback import Playback
-    from respawn.training.trained import with_world
 
-    config = with_world(
-        trained.config,
-        level=arguments.level,
-        sticky=arguments.sticky,
-        start_jitter=arguments.start_jitter,
-        rom=arguments.rom,
-    )
     watched = arguments.window or sys.stdout.isatty()
     with engine_must_be_built():
         playback = Playback(trained, config, watched=watched, device_name=arguments.device)

@@ -1,7 +1,6 @@
 """respawn video RUN."""
 
 import json
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -11,6 +10,7 @@ import tyro
 from respawn.cli.arguments import RunName, RunsDirectory, check_at_least, parse
 from respawn.cli.engine_built import engine_must_be_built
 from respawn.cli.outcomes import outcome, told
+from respawn.cli.policies import find_policy
 from respawn.cli.progress import progress_bar
 from respawn.cli.tables import print_facts
 from respawn.errors import ConfigError
@@ -79,18 +79,8 @@ def main(words: list[str]) -> int:
     # Imported only now: what is above needs no torch, which takes seconds to load.
     from respawn.training.film import make_film
     from respawn.training.movies import check_movie, write_take
-    from respawn.training.trained import find_trained, with_world
 
-    trained = find_trained(arguments.runs, arguments.run, arguments.checkpoint)
-    for damaged in trained.passed_over:
-        print(f"respawn: passed over a damaged checkpoint, {damaged}", file=sys.stderr)
-    config = with_world(
-        trained.config,
-        level=arguments.level,
-        sticky=arguments.sticky,
-        start_jitter=arguments.start_jitter,
-        rom=arguments.rom,
-    )
+    trained, config = find_policy(arguments)
     out = arguments.out or _default_out(trained, config, arguments)
     replaced = out.exists()
     with engine_must_be_built(), progress_bar() as tell:
