@@ -6,6 +6,7 @@ import pty
 import re
 import select
 import shutil
+import signal
 import subprocess
 import sys
 
@@ -172,7 +173,14 @@ def in_terminal(*words, interrupt_at=None):
     command = [sys.executable, "-m", "respawn", *words]
     environment = {**os.environ, "COLORTERM": "truecolor", "TERM": "xterm"}
     process = subprocess.Popen(
-        command, stdin=follower, stdout=follower, stderr=follower, env=environment, start_new_session=True
+        command,
+        stdin=follower,
+        stdout=follower,
+        stderr=follower,
+        env=environment,
+        start_new_session=True,
+        # Tests that run in the background of a shell are started with Ctrl-C ignored, and so would this be.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
     os.close(follower)
     sent = b""
@@ -188,7 +196,7 @@ def in_terminal(*words, interrupt_at=None):
             break
         sent += part
         if interrupt_at is not None and interrupt_at in sent:
-            process.send_signal(2)
+            process.send_signal(signal.SIGINT)
             interrupt_at = None
     os.close(leader)
     return process.wait(), sent.decode()
