@@ -14,16 +14,17 @@ FIRST = np.zeros(1, np.int32)
 class Walk:
     """One lane whose facts a test makes up."""
 
-    def __init__(self, x=40, milestone_pixels=100):
-        self.progress = Progress(1, 4, milestone_pixels)
+    def __init__(self, x=40, milestone_pixels=100, **options):
+        self.progress = Progress(1, 4, milestone_pixels, **options)
         self.facts = self._facts(x, {})
         self.progress.begin(FIRST, FIRST, self.facts)
 
     @staticmethod
     def _facts(x, bytes_at):
         digits = bytes_at.pop("clock", 400)
+        y = bytes_at.pop("y", 176)
         made = memory(**bytes_at)
-        place_mario(made, x % (1 << 16), 176)
+        place_mario(made, x % (1 << 16), y)
         made[ram.TIME_DIGITS : ram.TIME_DIGITS + 3] = [int(digit) for digit in f"{digits:03d}"]
         return read_facts(watched(made))
 
@@ -110,6 +111,52 @@ def test_a_new_life_is_paid_for_its_own_way():
     walk.arrives(40)
     assert walk.told()["loops"] == 0.0
     assert walk.to(50)["distance"] == 10
+
+
+IN_THE_AIR = {"float_state": ram.FALLING}
+DOWN_A_PIT = {"float_state": ram.FALLING, "y": 260}
+
+
+def paid(walk, *steps):
+    return [walk.to(x, **how)["distance"] for x, how in steps]
+
+
+def test_a_fall_to_his_death_takes_back_what_it_covered():
+    walk = Walk()
+    on_the_ground, fall = [(50, {}), (60, {})], [(70, IN_THE_AIR), (80, IN_THE_AIR), (90, DOWN_A_PIT)]
+    assert paid(walk, *on_the_ground, *fall) == [10, 10, 10, 10, -20]
+    walk = Walk(falls_pay=True)
+    assert paid(walk, *on_the_ground, *fall) == [10] * 5
+
+
+def test_a_jump_that_ends_on_the_ground_keeps_what_it_covered():
+    walk = Walk()
+    assert paid(walk, (50, {"float_state": ram.JUMPING}), (60, IN_THE_AIR), (70, {}), (80, DOWN_A_PIT)) == [
+        10,
+        10,
+        10,
+        0,
+    ]
+
+
+def test_only_falls_take_back():
+    walk = Walk()
+    assert paid(walk, (50, IN_THE_AIR), (60, {**IN_THE_AIR, "task": ram.TASK_DYING})) == [10, 10], "an enemy"
+    walk = Walk()
+    assert paid(walk, (50, IN_THE_AIR), (60, {**DOWN_A_PIT, "clouds": 1})) == [10, 10], "out of the clouds"
+    walk = Walk()
+    swimming = {**IN_THE_AIR, "swimming": 1}
+    assert paid(walk, (50, swimming), (60, swimming), (70, {**swimming, **DOWN_A_PIT})) == [10, 10, 0], (
+        "water holds him up"
+    )
+
+
+def test_a_fall_is_taken_back_once():
+    walk = Walk()
+    paid(walk, (50, IN_THE_AIR), (60, DOWN_A_PIT))
+    assert paid(walk, (60, {"task": ram.TASK_LIFE_LOST, **DOWN_A_PIT})) == [0]
+    walk.arrives(40)
+    assert paid(walk, (50, IN_THE_AIR), (60, DOWN_A_PIT)) == [10, -10]
 
 
 def test_milestones_pay_once():

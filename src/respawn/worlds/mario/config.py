@@ -34,6 +34,8 @@ class RewardConfig:
     """for reaching the flagpole or the axe; not scaled"""
     death: float = -1.0
     """for losing a life, however; not scaled"""
+    falls_pay: bool = False
+    """keep what was paid for the pixels of a fall to his death, which then can be worth more than staying alive"""
     milestone: float = 0.0
     """each time the furthest place of the episode passes another multiple of milestone-pixels"""
     milestone_pixels: int = 256
@@ -50,7 +52,7 @@ class RewardConfig:
 
 REWARDS = {
     "respawn": RewardConfig(),
-    "seed": RewardConfig(distance=1 / 80, score=1.0, time=0.0, flag=5.0, death=-5.0, scale=0.2),
+    "seed": RewardConfig(distance=1 / 80, score=1.0, time=0.0, flag=5.0, death=-5.0, falls_pay=True, scale=0.2),
 }
 """Ours, and the formula of the system that this one was asked to replace: score gained plus weighted distance, scaled,
 then added to what ends are worth; there the scale falls to half over the run (preset mario-seed)."""

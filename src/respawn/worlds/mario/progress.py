@@ -7,7 +7,14 @@ from numpy.typing import NDArray
 
 from respawn.contracts.saveable import StateTree
 from respawn.worlds.mario.limits import CLEARED, ENDS, Seen
-from respawn.worlds.mario.ram import MAZE_WARP_PIXELS, TASK_CONTROLLED, Integers, MarioFacts
+from respawn.worlds.mario.ram import (
+    MAZE_WARP_PIXELS,
+    ON_FLAGPOLE,
+    ON_GROUND,
+    TASK_CONTROLLED,
+    Integers,
+    MarioFacts,
+)
 from respawn.worlds.mario.rewards import Counted
 
 FRAMES_PER_SECOND = 60.0988
@@ -17,7 +24,7 @@ MOST_TICKS = 10
 """More than this many ticks of the clock at once are no time that passed: the clock was set."""
 _ARRAYS = (
     "steps", "stalled", "furthest", "best", "covered", "owed", "loops", "flags", "first_score", "start", "ending",
-    "frames", "home", "first_layout", "led_back",
+    "frames", "home", "first_layout", "led_back", "flown",
 )  # fmt: skip
 _PLACE = ("world", "stage", "area", "layout")
 
@@ -25,14 +32,15 @@ _PLACE = ("world", "stage", "area", "layout")
 class Progress:
     """One number a lane for everything that an episode adds up; int32 [B] each."""
 
-    def __init__(self, num_lanes: int, frame_skip: int, milestone_pixels: int) -> None:
+    def __init__(self, num_lanes: int, frame_skip: int, milestone_pixels: int, *, falls_pay: bool = False) -> None:
         self._walkable = FASTEST_PIXELS * frame_skip
         self._frame_skip = frame_skip
         self._milestone_pixels = milestone_pixels
+        self._falls_pay = falls_pay
         self.steps, self.stalled, self.loops, self.flags = (np.zeros(num_lanes, np.int32) for _ in range(4))
         self.furthest, self.best, self.covered, self.owed = (np.zeros(num_lanes, np.int32) for _ in range(4))
         self.first_score, self.start, self.frames, self.home = (np.zeros(num_lanes, np.int32) for _ in range(4))
-        self.first_layout = np.zeros(num_lanes, np.int32)
+        self.first_layout, self.flown = (np.zeros(num_lanes, np.int32) for _ in range(2))
         self.ending = np.zeros(num_lanes, np.bool_)
         self.looped = np.zeros(num_lanes, np.bool_)
         self.led_back = np.zeros(num_lanes, np.bool_)  # by a pipe, since the last step
@@ -40,8 +48,9 @@ class Progress:
 
     def begin(self, lanes: Integers, starts: Integers, facts: MarioFacts) -> None:
         """New episodes in some lanes, from these entries of the table of starts, whose facts these are."""
-        for array in (self.steps, self.stalled, self.loops, self.flags, self.covered, self.owed, self.frames):
+        for array in (self.steps, self.stalled, self.loops, self.flags, self.covered, self.owed):
             array[lanes] = 0
+        self.frames[lanes] = self.flown[lanes] = 0
         self.ending[lanes] = self.led_back[lanes] = False
         self.furthest[lanes] = self.best[lanes] = facts.x
         self.first_score[lanes] = facts.score
@@ -80,13 +89,23 @@ class Progress:
         passed = (ticks > 0) & (ticks <= MOST_TICKS) & ~self.ending
         flag, death = self._ends_once(seen, after)
         return Counted(
-            distance=dx,
+            distance=self._without_fall(dx, death & seen.fell, after),
             score=np.maximum(after.score - before.score, 0),
             time=np.where(passed, ticks, 0),
             flag=flag,
             death=death,
             milestone=milestones,
         )
+
+    def _without_fall(self, dx: Integers, fell: NDArray[np.bool_], after: MarioFacts) -> Integers:
+        """Where Mario fell to his death, take back what was paid since he last stood, or swam."""
+        if self._falls_pay:
+            return dx
+        self.flown += dx
+        paid = np.where(fell, dx - self.flown, dx).astype(np.int32)
+        held_up = (after.float_state == ON_GROUND) | (after.float_state == ON_FLAGPOLE) | (after.swimming != 0)
+        self.flown[held_up | fell] = 0
+        return paid
 
     def arrive(self, lane: int, frames: int, before: MarioFacts, after: MarioFacts) -> None:
         """A lane has run on by itself for so many frames and is somewhere else, or somebody else, now."""

@@ -141,6 +141,8 @@ class MarioFacts:
     """what the game does with Mario: 8 is when he obeys"""
     float_state: Integers
     """0 on the ground, 1 jumping, 2 falling, 3 on the flagpole"""
+    swimming: Integers
+    """1 in water"""
     world: Integers
     """1 to 8"""
     stage: Integers
@@ -198,6 +200,7 @@ def read_facts(rows: Bytes) -> MarioFacts:
         y_speed=signed(byte(rows, Y_SPEED)),
         task=single(TASK),
         float_state=single(FLOAT_STATE),
+        swimming=single(SWIMMING),
         world=single(LEVEL_WORLD) + 1,
         stage=single(LEVEL_STAGE) + 1,
         area=single(AREA),

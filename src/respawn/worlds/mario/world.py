@@ -47,7 +47,8 @@ class MarioWorld:
         self._levels = [str(level) for level in config.start_levels]
         self._worth = worth_of(config.rewards)
         self._limits = Limits(config)
-        self._progress = Progress(num_lanes, config.frame_skip, config.rewards.milestone_pixels)
+        rewards = config.rewards
+        self._progress = Progress(num_lanes, config.frame_skip, rewards.milestone_pixels, falls_pay=rewards.falls_pay)
         self._tracker = EpisodeTracker(num_lanes)
         self._spec = WorldSpec(
             name="mario",
