@@ -84,12 +84,14 @@ def _about(folder: Path) -> dict[str, Any]:
     decisions = {row["update"]: row["decisions"] for row in updates}
     episodes = (json.loads(line) for line in (folder / "episodes.jsonl").read_text().splitlines())
     first = next((row["update"] for row in episodes if row["facts"]["cleared"]), None)
+    judged = (json.loads(line) for line in (folder / "evaluations.jsonl").read_text().splitlines())
     status = json.loads((folder / "status.json").read_text())
     return {
         "first_flag_decisions": None if first is None else decisions[first],
         "decisions": updates[-1]["decisions"],
         "train_seconds": round(updates[-1]["time/total_seconds"], 1),
         "goal_reached": bool(status.get("goal_reached", False)),
+        "curve": [[row["decisions"], row["evaluation/cleared"]] for row in judged],
     }
 
 

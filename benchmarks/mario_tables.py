@@ -77,9 +77,8 @@ def _levels_table(runs: Sequence[Mapping[str, Any]]) -> str:
 
 def _help(run: Mapping[str, Any]) -> str:
     """The options that change the game or the rewards; how long a run may take is no help."""
-    options = run["options"]
-    pairs = zip(options[::2], options[1::2], strict=False)
-    return " ".join(f"`{name} {value}`" for name, value in pairs if name.startswith("--world."))
+    settings = " ".join(run["options"]).split("--")
+    return ", ".join(f"`--{setting.strip()}`" for setting in settings if setting.startswith("world."))
 
 
 def _count(number: int | None) -> str:

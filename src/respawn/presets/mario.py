@@ -20,7 +20,7 @@ _PPO = PPOConfig(
     trace_decay=0.95,
     epochs=4,
     minibatches=4,
-    # At a quarter of this, and without its fall, 4-2 and 5-3 stayed before one obstacle; 1-1 takes as long with either.
+    # At a quarter of this, 4-2 came to stand still before one obstacle; 1-1 takes as long with either.
     entropy_cost=0.02,
 )
 _CALMING = CurveConfig("linear", final_fraction=0.1)
