@@ -33,7 +33,7 @@ def keep(name: str, question: str, results: Mapping[str, Any]) -> Path:
     path.parent.mkdir(parents=True, exist_ok=True)
     content = {
         "question": question,
-        "command": " ".join(["python", f"benchmarks/{name}.py", *sys.argv[1:]]),
+        "command": " ".join(["python", f"benchmarks/{Path(sys.argv[0]).name}", *sys.argv[1:]]),
         "date": f"{datetime.now(UTC):%Y-%m-%d}",
         "commit": git_commit(Path(__file__).parent),
         "machine": machine,

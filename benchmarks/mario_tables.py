@@ -40,6 +40,8 @@ def _tables() -> dict[str, str]:
             found["mario levels"] = _levels_table(runs)
         else:
             found[preset] = _table(runs)
+    for path in RESULTS.glob("*/train_speed.json"):
+        found["train speed"] = _speed_table(json.loads(path.read_text()))
     return found
 
 
@@ -73,6 +75,23 @@ def _levels_table(runs: Sequence[Mapping[str, Any]]) -> str:
         lines.append(_line([*cells, _count(run["decisions"]), f"{greedy['x_mean']:.0f}", others, _help(run)]))
     enough = sum(run["greedy"]["cleared"] >= ENOUGH for run in by_level.values())
     return "\n".join([*lines, "", f"{enough} of {len(by_level)} levels tried are cleared in at least {ENOUGH} of 100."])
+
+
+def _speed_table(measured: Mapping[str, Any]) -> str:
+    ours = {**measured, "ratio": 1.0}
+    peers = measured["peers"]
+    rows = {
+        f"`{measured['preset']}`": ours,
+        "Stable-Baselines3, environments by `make_vec_env`": peers["sb3"],
+        "Stable-Baselines3 on our vector environment": peers["sb3_vector"],
+    }
+    lines = ["| trained by | decisions a second | spread | threads | ours to this |", "|---|---|---|---|---|"]
+    for label, row in rows.items():
+        pace, least, most = (
+            f"{rate:,.0f}" for rate in (row["decisions_per_second"], row["spread"]["min"], row["spread"]["max"])
+        )
+        lines.append(_line([label, pace, f"{least} to {most}", row["threads"], f"{row['ratio']:.2f}"]))
+    return "\n".join(lines)
 
 
 def _help(run: Mapping[str, Any]) -> str:

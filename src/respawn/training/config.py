@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
@@ -20,6 +21,7 @@ from respawn.models.config import ModelConfig
 from respawn.observers.config import ObserversConfig
 from respawn.schedules.config import SchedulesConfig
 from respawn.worlds.foreign.config import ForeignConfig
+from respawn.worlds.mario.config import MarioConfig
 from respawn.worlds.registry import WorldConfig, numeric_facts
 
 NOT_NUMBERS = frozenset({"updates", "minutes", "planned_updates", "device", "wants_gpu", "checkpoints", "observers"})
@@ -89,6 +91,16 @@ class RunConfig:
         self._check_best_metric()
         self._check_minibatches()
         self._check_cuda_graphs()
+        self._check_evaluation_limit()
+
+    def _check_evaluation_limit(self) -> None:
+        """What an episode was worth is said by the world where it ends, and not of one that the judge cut short."""
+        if isinstance(self.world, MarioConfig) and self.world.limit_steps > self.evaluation.limit_steps:
+            raise ConfigError(
+                f"evaluation.limit-steps ({self.evaluation.limit_steps}) would cut episodes before world.limit-steps "
+                f"({self.world.limit_steps}) does, and nobody would know how far they came; raise that, or "
+                "lower this"
+            )
 
     def _check_cuda_graphs(self) -> None:
         if not self.model.cuda_graphs:
@@ -163,9 +175,31 @@ def _as_float(value: Any) -> Any:
 def config_sha256(config: RunConfig) -> str:
     """A fingerprint of the settings that decide numbers."""
     as_read_back = config_to_json(config_from_json(config_to_json(config)))  # a 1 where a float belongs becomes 1.0
-    numbers = {name: value for name, value in as_read_back.items() if name not in NOT_NUMBERS}
+    return hashlib.sha256(json.dumps(_deciding_numbers(as_read_back), sort_keys=True).encode()).hexdigest()
+
+
+def unsaid_settings(config: RunConfig, said: Mapping[str, Any]) -> list[str]:
+    """The settings that decide numbers of which plain data, that `config` was read from, said nothing."""
+    numbers = _deciding_numbers(config_to_json(config))
+    for name in NOT_NUMBERS_OF_EVALUATION:
+        numbers["evaluation"].pop(name)
+    return _missing(numbers, said)
+
+
+def _deciding_numbers(plain: Mapping[str, Any]) -> dict[str, Any]:
+    numbers = {name: value for name, value in plain.items() if name not in NOT_NUMBERS}
     numbers["evaluation"] = {**numbers["evaluation"], **NOT_NUMBERS_OF_EVALUATION}
     numbers["evaluation"].pop("video_every")  # nor does a film
     # Nor where the game lies (which game it is, is checked when it is opened), nor how many threads run it.
     numbers["world"] = {name: value for name, value in numbers["world"].items() if name not in NOT_NUMBERS_OF_WORLDS}
-    return hashlib.sha256(json.dumps(numbers, sort_keys=True).encode()).hexdigest()
+    return numbers
+
+
+def _missing(wanted: Mapping[str, Any], said: Mapping[str, Any], prefix: str = "") -> list[str]:
+    missing = []
+    for name, value in wanted.items():
+        if name not in said:
+            missing.append(f"{prefix}{name}")
+        elif isinstance(value, dict) and isinstance(said[name], dict):
+            missing += _missing(value, said[name], f"{prefix}{name}.")
+    return missing

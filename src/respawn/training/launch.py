@@ -13,7 +13,7 @@ from respawn.runs.json_files import read_json_object, write_json_atomically
 from respawn.runs.layout import RunFolder, create, default_name
 from respawn.runs.metadata import describe_machine, new_meta, read_meta, write_meta
 from respawn.training.assemble import assemble
-from respawn.training.config import RunConfig, config_from_json, config_to_json
+from respawn.training.config import RunConfig, config_from_json, config_to_json, unsaid_settings
 from respawn.training.device import prepare_torch, resolve_device, resolve_threads
 from respawn.training.drive import Outcome, drive, record_failure
 from respawn.training.goal import with_new_limits
@@ -95,8 +95,14 @@ def _with_rom(config: RunConfig, rom: Path) -> RunConfig:
 
 
 def load_config(folder: RunFolder) -> RunConfig:
-    """The configuration that a run folder holds."""
-    return config_from_json(read_json_object(folder.config))
+    """The configuration that a run folder holds; raises ConfigError where it cannot be used."""
+    said = read_json_object(folder.config)
+    config = config_from_json(said)
+    # A default of today's may be another rule than the one that the run was made by.
+    unsaid = unsaid_settings(config, said)
+    if unsaid:
+        raise ConfigError(f"it does not say {', '.join(unsaid)}: an older respawn wrote it, which did not know of that")
+    return config
 
 
 def _assembled(config: RunConfig, folder: RunFolder, first_update: int) -> Run:

@@ -165,7 +165,7 @@ class Playback:
             return None
         if episode is not None and episode.end != UNFINISHED:  # the console has gone back to a start already
             said = episode.facts
-            return GameFacts(str(said["level"]), int(said["end_x"]), int(said["time_left"]))
+            return GameFacts(str(said["reached"]), int(said["end_x"]), int(said["time_left"]))
         facts = self._mario.facts()
         return GameFacts(f"{facts.world[0]}-{facts.stage[0]}", int(facts.x[0]), int(facts.time[0]))
 

@@ -37,7 +37,7 @@ class RewardConfig:
     falls_pay: bool = False
     """keep what was paid for the pixels of a fall to his death, which then can be worth more than staying alive"""
     milestone: float = 0.0
-    """each time the furthest place of the episode passes another multiple of milestone-pixels"""
+    """each time that milestone-pixels of new ground were covered; a fall does not take them back"""
     milestone_pixels: int = 256
     """how far milestones are apart"""
     scale: float = 0.2

@@ -20,7 +20,7 @@ def obeys(watched: Bytes) -> NDArray[np.bool_]:
     """[B] whether it matters what is pressed, or the game is over and nothing will matter any more."""
     task, mode = byte(watched, ram.TASK), byte(watched, ram.MODE)
     plays = (mode == ram.MODE_PLAYING) & (byte(watched, ram.MODE_TASK) == _LEVEL_PLAYS)
-    in_hand = (task == ram.TASK_CONTROLLED) | (task == _BLINKING)
+    in_hand = ((task == ram.TASK_CONTROLLED) | (task == _BLINKING)) & ~_has_fallen(watched)
     in_charge: NDArray[np.bool_] = (plays & in_hand) | (mode == ram.MODE_GAME_OVER) | (mode == ram.MODE_TITLE)
     return in_charge
 
@@ -51,10 +51,12 @@ class Cutscenes:
         self._beside.load_states(self._one, consoles.save_states(which))
         picture = None if frames is None else frames[lane : lane + 1]
         self._watched[0] = watched[lane]
-        judged_already = _is_dying(self._watched)
+        judged_already = _loses_a_life(self._watched)
         count = 0
         last_two: list[Bytes] = []  # the states before them
-        while count < MOST_FRAMES and not obeys(self._watched)[0] and (judged_already or not _is_dying(self._watched)):
+        while count < MOST_FRAMES and not obeys(self._watched)[0]:
+            if not judged_already and _loses_a_life(self._watched):
+                break
             if self._two_frames is not None:
                 last_two = [*last_two[-1:], self._beside.save_states(self._one)]
             self._beside.step(self._nothing, picture, self._watched)
@@ -67,8 +69,14 @@ class Cutscenes:
         return count
 
 
-def _is_dying(watched: Bytes) -> bool:
-    return byte(watched, ram.TASK)[0] in (ram.TASK_DYING, ram.TASK_LIFE_LOST)
+def _loses_a_life(watched: Bytes) -> bool:
+    return byte(watched, ram.TASK)[0] in (ram.TASK_DYING, ram.TASK_LIFE_LOST) or bool(_has_fallen(watched)[0])
+
+
+def _has_fallen(watched: Bytes) -> NDArray[np.bool_]:
+    """[B] whether Mario falls on, under the picture, for a second or more until the game takes note of it."""
+    fallen: NDArray[np.bool_] = (ram.height(watched) >= ram.UNDER_THE_PICTURE) & (byte(watched, ram.CLOUDS) == 0)
+    return fallen
 
 
 def to_run_on(watched: Bytes, ended: NDArray[np.bool_]) -> Integers:

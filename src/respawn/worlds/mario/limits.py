@@ -19,7 +19,6 @@ ENDS = (FLAG, WON, DEATH, PIT, TIME, GAME_OVER, WARP, LOOP, STALL, STEP_LIMIT)
 """Every reason, the stronger first; those before `stall` terminate an episode, the others cut it short."""
 CLEARED = frozenset({FLAG, WON})
 
-_UNDER_THE_PICTURE = 256
 _LAST_WORLD = 8
 _GOING_ON = -1
 
@@ -45,7 +44,7 @@ def look(facts: MarioFacts) -> Seen:
     victory = facts.mode == ram.MODE_VICTORY
     flag = (facts.task == ram.TASK_FLAGPOLE) | (facts.task == ram.TASK_WALKING_OFF) | victory
     late = facts.time_ran_out != 0
-    fell = (facts.y >= _UNDER_THE_PICTURE) & (facts.clouds == 0) & ~victory
+    fell = (facts.y >= ram.UNDER_THE_PICTURE) & (facts.clouds == 0) & ~victory
     dying = (facts.task == ram.TASK_DYING) | (facts.task == ram.TASK_LIFE_LOST)
     playing = facts.mode == ram.MODE_PLAYING
     return Seen(

@@ -72,14 +72,16 @@ class Progress:
         carried = ~elsewhere & ~walked & ~self.ending
         self.owed = np.where(carried, np.maximum(self.owed - moved, 0), self.owed).astype(np.int32)
         self.loops += thrown
-        dx = np.where(walked & ~elsewhere, moved, 0)
+        # Nor is anything covered after an end, while a whole game plays it out: under the picture Mario falls on.
+        counts = walked & ~elsewhere & ~self.ending
+        dx = np.where(counts, moved, 0)
         repaid = np.clip(dx, 0, self.owed)
         self.owed -= repaid
         dx -= repaid
-        ground = np.where(walked & ~elsewhere, np.maximum(after.x - self.furthest, 0), 0)
+        ground = np.where(counts, np.maximum(after.x - self.furthest, 0), 0)
         milestones = self._cover(np.maximum(ground - repaid, 0))
         reset = elsewhere | ~walked
-        self.furthest = np.where(reset, after.x, np.maximum(self.furthest, after.x)).astype(np.int32)
+        self.furthest = np.where(reset, after.x, self.furthest + ground).astype(np.int32)
         self.best = np.where(thrown, np.minimum(self.best, after.x), np.maximum(self.best, self.furthest))
         self.stalled = np.where((ground > 0) | elsewhere | thrown, 0, self.stalled + 1).astype(np.int32)
         self.steps += 1
@@ -88,8 +90,10 @@ class Progress:
         # What is left on the clock after a flag is turned into points, which is no time that passed.
         passed = (ticks > 0) & (ticks <= MOST_TICKS) & ~self.ending
         flag, death = self._ends_once(seen, after)
+        distance = self._without_fall(dx, death & seen.fell, after)
+        self.owed[self.ending] = self.flown[self.ending] = 0  # the next life, or level, begins with nothing owed
         return Counted(
-            distance=self._without_fall(dx, death & seen.fell, after),
+            distance=distance,
             score=np.maximum(after.score - before.score, 0),
             time=np.where(passed, ticks, 0),
             flag=flag,
@@ -98,13 +102,13 @@ class Progress:
         )
 
     def _without_fall(self, dx: Integers, fell: NDArray[np.bool_], after: MarioFacts) -> Integers:
-        """Where Mario fell to his death, take back what was paid since he last stood, or swam."""
+        """Where Mario fell to his death, undo what was paid since he last stood, or swam; or what it cost."""
         if self._falls_pay:
             return dx
         self.flown += dx
         paid = np.where(fell, dx - self.flown, dx).astype(np.int32)
         held_up = (after.float_state == ON_GROUND) | (after.float_state == ON_FLAGPOLE) | (after.swimming != 0)
-        self.flown[held_up | fell] = 0
+        self.flown[held_up] = 0
         return paid
 
     def arrive(self, lane: int, frames: int, before: MarioFacts, after: MarioFacts) -> None:
@@ -121,7 +125,7 @@ class Progress:
             self.best[lane] = after.x[lane]
         if abs(moved) > self._walkable or elsewhere:
             self.furthest[lane] = after.x[lane]
-            self.stalled[lane] = 0
+            self.stalled[lane] = self.flown[lane] = 0
         self.best[lane] = max(self.best[lane], self.furthest[lane])
         self.ending[lane] = False
 

@@ -80,6 +80,8 @@ ON_GROUND, JUMPING, FALLING, ON_FLAGPOLE = 0, 1, 2, 3
 BUTTON_A_HELD, BUTTON_B_HELD = 0x80, 0x40
 ENEMY_DEFEATED = 0x20
 HAMMER = 0x80
+UNDER_THE_PICTURE = 256
+"""Heights are counted from the top: who is as low as this is no longer seen."""
 MAZE_WARP_PIXELS = 1024
 """How far a wrong turn in a maze throws Mario back: four screens, all at once."""
 
@@ -194,8 +196,7 @@ def read_facts(rows: Bytes) -> MarioFacts:
 
     return MarioFacts(
         x=pixels(byte(rows, X_PAGE), byte(rows, X_LOW)),
-        # The page is 1 on the picture: above it, under it and on it follow from one number.
-        y=(single(Y_PAGE) - 1) * 256 + single(Y_LOW),
+        y=height(rows),
         x_speed=signed(byte(rows, X_SPEED)),
         y_speed=signed(byte(rows, Y_SPEED)),
         task=single(TASK),
@@ -214,6 +215,11 @@ def read_facts(rows: Bytes) -> MarioFacts:
         time_ran_out=single(TIME_RAN_OUT),
         clouds=single(CLOUDS),
     )
+
+
+def height(rows: Bytes) -> Integers:
+    """[B] how far down Mario is. The page is 1 on the picture: above it, under it and on it follow from one number."""
+    return (byte(rows, Y_PAGE).astype(np.int32) - 1) * 256 + byte(rows, Y_LOW)
 
 
 def screen_left(rows: Bytes) -> Integers:

@@ -17,8 +17,10 @@ from respawn.errors import CheckpointError, ConfigError, WorldError
 from respawn.worlds.episodes import EpisodeTracker
 from respawn.worlds.mario import ram
 from respawn.worlds.mario.buttons import button_byte
+from respawn.worlds.mario.cells import Cells
 from respawn.worlds.mario.chance import STARTS, STICKS, WAITS, choose, throw
 from respawn.worlds.mario.config import MarioConfig
+from respawn.worlds.mario.creatures import Creatures
 from respawn.worlds.mario.cutscenes import Cutscenes, to_run_on
 from respawn.worlds.mario.engine import PoolConfig
 from respawn.worlds.mario.limits import ENDS, Limits, is_cut, look
@@ -26,6 +28,7 @@ from respawn.worlds.mario.progress import Progress
 from respawn.worlds.mario.ram import Bytes, Integers, MarioFacts, read_facts
 from respawn.worlds.mario.rewards import knob_specs, worth_from, worth_of
 from respawn.worlds.mario.starts import ConsolePool, Game, open_game
+from respawn.worlds.mario.tiles import TileReader
 from respawn.worlds.mario.viewer import Viewer
 from respawn.worlds.mario.views import PixelView, TileView, View
 
@@ -254,6 +257,22 @@ class MarioWorld:
     def facts(self) -> MarioFacts:
         """What the game's memory says now."""
         return self._facts
+
+    def creatures(self) -> Creatures:
+        """What else moves now: enemies, hazards, lifts and items, with kind, meaning, place and speed."""
+        watched = self._watch()
+        return Creatures(watched, read_facts(watched))
+
+    def cells(self) -> Cells:
+        """[B, rows, columns] what the cells round Mario mean now: blocks, creatures, himself. Agents may see pixels."""
+        watched = self._watch()
+        return TileReader(self._config).cells(watched, read_facts(watched))
+
+    def _watch(self) -> Bytes:
+        """What the consoles' memory holds now, also where lanes have just begun anew."""
+        watched = np.empty_like(self._watched)
+        self._consoles.observe(ram=watched)
+        return watched
 
     def final_facts(self) -> MarioFacts:
         """What it said at the end of the last step, before lanes whose episode ended went back to a start."""
