@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
@@ -52,6 +54,15 @@ def test_watching_changes_nothing_and_seeds_decide_all(mario_run):
     drawn = [story(unwatched, seed, greedy=False) for seed in (1, 1, 2)]
     assert drawn[0] == drawn[1] != drawn[2]
     assert not next(unwatched.play(1)).frames.size
+
+
+def test_the_last_step_names_the_level_it_was_in(mario_run):
+    trained = load_run(mario_run)
+    # A whole game may end in another than it began in; here it is made up, so that none need be played.
+    playback = Playback(trained, trained.config, watched=False)
+    last = list(playback.play(7))[-1]
+    elsewhere = replace(last.episode, facts={**last.episode.facts, "reached": "1-2"})
+    assert playback._game(elsewhere).level == "1-2" and last.game.level == "1-1"
 
 
 def test_long_episodes_are_left(mario_run):

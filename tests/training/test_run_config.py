@@ -12,7 +12,7 @@ from respawn.learners.vtrace.config import VTraceConfig
 from respawn.models.config import ModelConfig
 from respawn.observers.config import ObserversConfig
 from respawn.presets import DESCRIPTIONS, all_presets, find_preset
-from respawn.training.config import RunConfig, config_from_json, config_sha256, config_to_json
+from respawn.training.config import RunConfig, config_from_json, config_sha256, config_to_json, unsaid_settings
 from respawn.worlds.foreign.config import ForeignConfig
 from respawn.worlds.mario.config import MarioConfig
 from respawn.worlds.recall.config import RecallConfig
@@ -64,6 +64,23 @@ def test_what_does_not_fit_is_a_config_error(change):
     data = config_to_json(RunConfig())
     with pytest.raises(ConfigError, match=r"config\.json does not fit this version of respawn"):
         config_from_json({**data, **change})
+
+
+def test_what_a_file_leaves_open_is_named_where_it_decides_numbers():
+    config = RunConfig(world=MarioConfig())
+    said = config_to_json(config)
+    assert unsaid_settings(config, said) == []
+    del said["world"]["rewards"]["falls_pay"], said["seed"]  # decide numbers
+    del said["observers"], said["evaluation"]["stop_at"], said["world"]["rom"]  # do not
+    assert unsaid_settings(config, said) == ["seed", "world.rewards.falls_pay"]
+
+
+def test_episodes_of_mario_are_not_cut_by_the_judge():
+    cut = replace(PRESETS["mario"].evaluation, limit_steps=3_999)
+    with pytest.raises(
+        ConfigError, match=r"evaluation.limit-steps \(3999\) would cut episodes before world.limit-steps"
+    ):
+        replace(PRESETS["mario"], evaluation=cut)
 
 
 def test_values_out_of_range_keep_their_own_words():

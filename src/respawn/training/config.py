@@ -98,8 +98,8 @@ class RunConfig:
         if isinstance(self.world, MarioConfig) and self.world.limit_steps > self.evaluation.limit_steps:
             raise ConfigError(
                 f"evaluation.limit-steps ({self.evaluation.limit_steps}) would cut episodes before world.limit-steps "
-                f"({self.world.limit_steps}) does, and nobody would know how far they came; raise that, or "
-                "lower this"
+                f"({self.world.limit_steps}) does, and nobody would know how far they came; raise the "
+                "first or lower the second"
             )
 
     def _check_cuda_graphs(self) -> None:

@@ -91,6 +91,12 @@ class TestObeys:
     def test_not_where_the_game_moves_him(self, task):
         assert obeys(playing(task)).tolist() == [False]
 
+    @pytest.mark.parametrize(("clouds", "matter"), [(0, False), (1, True)])
+    def test_not_under_the_picture_but_out_of_the_clouds(self, clouds, matter):
+        where = {ram.Y_PAGE: 2, ram.Y_LOW: 10, ram.CLOUDS: clouds}
+        rows = said({ram.MODE: ram.MODE_PLAYING, ram.MODE_TASK: 3, ram.TASK: ram.TASK_CONTROLLED, **where})
+        assert obeys(rows).tolist() == [matter]
+
     def test_not_while_a_level_is_laid_out(self):
         assert not obeys(said({ram.MODE: ram.MODE_PLAYING, ram.MODE_TASK: 1, ram.TASK: 8}))[0]
 

@@ -40,6 +40,12 @@ def make(config, scene=nothing_changed, num_lanes=1):
     return MarioWorld(config, num_lanes, game=StagedGame(scene))
 
 
+def make_and_reset(config, scene):
+    world = make(config, scene)
+    world.reset([1])
+    return world
+
+
 def play(world, config, *names, most_steps=600):
     """Buttons in turn, the last one on and on, until an episode ends; its results, the last one first."""
     results = []
@@ -111,6 +117,35 @@ class TestEnds:
         assert world.final_facts().x[0] < x - 500
         assert results[0].episodes[0].episode_return == 0.0
         assert results[0].episodes[0].facts["loops"] == 0.0
+
+
+class TestFalls:
+    def test_what_a_fall_covered_is_not_paid(self):
+        config = replace(COMPLEX, rewards=ONLY_DISTANCE)
+        world = make_and_reset(config, AT_THE_PIT)
+        first = last_stood = int(world.facts().x[0])
+        while not (result := play(world, config, "RIGHT+B", most_steps=1)[0]).episodes:
+            if world.facts().float_state[0] == ram.ON_GROUND:
+                last_stood = int(world.facts().x[0])
+        fell = result.episodes[0]
+        assert (fell.end, fell.episode_return) == ("pit", last_stood - first)
+        paying = replace(config, rewards=replace(ONLY_DISTANCE, falls_pay=True))
+        kept = play(make_and_reset(paying, AT_THE_PIT), paying, "RIGHT+B")[0].episodes[0]
+        assert kept.episode_return == fell.facts["end_x"] - first > fell.episode_return
+
+    @pytest.mark.parametrize("skip_cutscenes", [True, False])
+    def test_under_the_picture_he_falls_on_for_nothing(self, skip_cutscenes):
+        rewards = replace(ONLY_DISTANCE, death=-1_000.0, milestone=10_000.0, milestone_pixels=16)
+        config = replace(COMPLEX, rewards=rewards, whole_game=True, skip_cutscenes=skip_cutscenes)
+        world = make_and_reset(config, AT_THE_PIT)
+        action = config.action_names.index("RIGHT+B")
+        steps = []
+        while world.facts().lives[0] == 3:
+            steps.append(float(world.step(torch.tensor([action])).reward[0]))
+        death = min(range(len(steps)), key=steps.__getitem__)
+        assert steps[death] < -900.0
+        assert not any(steps[death + 1 :])
+        assert (len(steps) - death - 1 < 3) == skip_cutscenes, "nothing is decided while he falls on"
 
 
 class TestWholeGame:

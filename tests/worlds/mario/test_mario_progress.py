@@ -159,6 +159,38 @@ def test_a_fall_is_taken_back_once():
     assert paid(walk, (50, IN_THE_AIR), (60, DOWN_A_PIT)) == [10, -10]
 
 
+def test_a_fall_to_the_left_costs_nothing_either():
+    assert sum(paid(Walk(), (32, IN_THE_AIR), (24, IN_THE_AIR), (16, DOWN_A_PIT))) == 0
+
+
+def test_he_falls_on_for_nothing():
+    walk = Walk(milestone_pixels=10)
+    walk.to(50, **DOWN_A_PIT)
+    falling_on = [walk.to(x, **{**DOWN_A_PIT, "y": y}) for x, y in ((60, 400), (70, 600))]
+    assert [step["distance"] for step in falling_on] == [0, 0]
+    assert [step["milestone"] for step in falling_on] == [0, 0]
+    assert walk.told()["x"] == 50.0
+
+
+def test_a_new_life_owes_nothing():
+    walk = Walk(1_000)
+    walk.to(1_010 - 1_024)  # a maze
+    walk.to(-14, task=ram.TASK_DYING, **IN_THE_AIR)
+    walk.arrives(40)
+    assert paid(walk, (50, {}), (60, {})) == [10, 10]
+    walk = Walk()
+    assert paid(walk, (50, IN_THE_AIR), (60, {**IN_THE_AIR, "task": ram.TASK_DYING})) == [10, 10], "an enemy"
+    walk.arrives(200)
+    assert paid(walk, (200, DOWN_A_PIT)) == [0], "what the last life covered in the air is not taken back in this one"
+
+
+def test_who_grows_in_the_air_is_still_in_the_air():
+    walk = Walk()
+    walk.to(50, **IN_THE_AIR)
+    walk.arrives(50, **IN_THE_AIR)
+    assert paid(walk, (60, DOWN_A_PIT)) == [-10]
+
+
 def test_milestones_pay_once():
     walk = Walk(40)
     passed = [walk.to(x)["milestone"] for x in (60, 80, 100, 120, 139, 145, 130, 125, 141, 150)]
@@ -195,15 +227,27 @@ def test_flags_and_deaths_count_once():
 
 def test_it_is_saveable():
     def advance(walk):
-        for x in range(int(walk.facts.x[0]), int(walk.facts.x[0]) + 60, 7):
+        """A fall out of the jump that the last one ended in, a new life, a walk, and another jump."""
+        walk.to(int(walk.facts.x[0]) + 7, **DOWN_A_PIT)
+        walk.arrives(40)
+        for x in range(47, 100, 7):
             walk.to(x)
+        walk.to(110, **IN_THE_AIR)
 
     class Saved(Walk):
+        def __init__(self):
+            super().__init__()
+            self.distances = []
+
+        def to(self, x, **bytes_at):
+            self.distances.append(super().to(x, **bytes_at)["distance"])
+
         def state(self):
-            return {"progress": self.progress.state(), "x": int(self.facts.x[0])}
+            return {"progress": self.progress.state(), "x": int(self.facts.x[0]), "distances": list(self.distances)}
 
         def restore(self, state):
             self.facts = self._facts(state["x"], {})
             self.progress.restore(state["progress"])
+            self.distances = list(state["distances"])
 
-    check_saveable(Saved, advance, lambda walk: freeze(walk.progress.state()))
+    check_saveable(Saved, advance, lambda walk: (freeze(walk.progress.state()), tuple(walk.distances)))

@@ -13,6 +13,7 @@ from respawn.testing.suites.saveable import freeze
 from respawn.testing.suites.world import check_world
 from respawn.worlds.mario import starts
 from respawn.worlds.mario.buttons import BUTTONS
+from respawn.worlds.mario.cells import Cell
 from respawn.worlds.mario.config import MarioConfig
 from respawn.worlds.mario.world import MarioWorld
 
@@ -178,3 +179,19 @@ class TestPictures:
             one, two = press(watched, config, "RIGHT+A"), press(unwatched, config, "RIGHT+A")
             watched.last_frames(0)
             assert torch.equal(one.observation, two.observation)
+
+
+class TestWhatIsThereNow:
+    @pytest.mark.parametrize("name", ["tiles", "pixels"])
+    def test_creatures_and_cells_are_of_the_moment_whatever_agents_see(self, name):
+        config = replace(SETTINGS[name], start_jitter=0, sticky=0.0, limit_steps=20)
+        world = make(config)
+        world.reset([1])
+        at_the_start = int(world.creatures().x[0, 0])
+        for step in range(20):
+            assert world.creatures().meaning[0, 0] == Cell.ENEMY
+            assert world.cells()[0, config.rows_above, config.columns_behind] == Cell.MARIO
+            assert world.creatures().dx[0, 0] == world.creatures().x[0, 0] - world.facts().x[0]
+            ended = bool(press(world, config, "RIGHT").episodes)
+            assert ended == (step == 19)
+        assert int(world.creatures().x[0, 0]) == at_the_start, "the lane has begun anew"
