@@ -1,30 +1,34 @@
-"""Write the tables of docs/results.md anew from the kept results, so that no number is copied by hand."""
+"""Write the tables of docs/results.md and of decision 12 anew from the kept results: no number is copied by hand."""
 
 import json
 import re
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 from harness import RESULTS
 from respawn.worlds.mario.levels import ALL_LEVELS
 
-PAGE = Path(__file__).parent.parent / "docs" / "results.md"
+DOCS = Path(__file__).parent.parent / "docs"
+PAGES = (DOCS / "results.md", DOCS / "decisions" / "0012-threads-that-sleep.md")
 ENOUGH = 80
 """Cleared of 100 greedy episodes: what counts as a level that is cleared."""
 
 
 def main() -> int:
-    page = PAGE.read_text()
+    pages = {path: path.read_text() for path in PAGES}
     for name, table in _tables().items():
         begin, end = f"<!-- table {name} -->", "<!-- end -->"
-        pattern = re.compile(f"({re.escape(begin)}\n).*?({re.escape(end)})", re.DOTALL)
-        if not pattern.search(page):
-            print(f"{PAGE.name} has no place for '{name}': put {begin} and {end} there", file=sys.stderr)
+        path = next((path for path, text in pages.items() if begin in text), None)
+        if path is None:
+            print(f"no page has a place for '{name}': put {begin} and {end} into one", file=sys.stderr)
             return 1
-        page = pattern.sub(lambda match, table=table: f"{match[1]}{table}\n{match[2]}", page)
-    PAGE.write_text(page)
+        pattern = re.compile(f"({re.escape(begin)}\n).*?({re.escape(end)})", re.DOTALL)
+        pages[path] = pattern.sub(lambda match, table=table: f"{match[1]}{table}\n{match[2]}", pages[path])
+    for path, text in pages.items():
+        path.write_text(text)
     return 0
 
 
@@ -42,6 +46,8 @@ def _tables() -> dict[str, str]:
             found[preset] = _table(runs)
     for path in RESULTS.glob("*/train_speed.json"):
         found["train speed"] = _speed_table(json.loads(path.read_text()))
+    for path in RESULTS.glob("*/busy_neighbour.json"):
+        found["busy neighbour"] = _busy_table(json.loads(path.read_text()))
     return found
 
 
@@ -91,6 +97,13 @@ def _speed_table(measured: Mapping[str, Any]) -> str:
             f"{rate:,.0f}" for rate in (row["decisions_per_second"], row["spread"]["min"], row["spread"]["max"])
         )
         lines.append(_line([label, pace, f"{least} to {most}", row["threads"], f"{row['ratio']:.2f}"]))
+    return "\n".join(lines)
+
+
+def _busy_table(measured: Mapping[str, Any]) -> str:
+    lines = ["| | quiet | beside a busy process |", "|---|---|---|"]
+    for way, paces in measured["decisions_per_second"].items():
+        lines.append(_line([way, *(f"{median(paces[when]):,.0f}" for when in ("quiet", "busy"))]))
     return "\n".join(lines)
 
 

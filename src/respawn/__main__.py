@@ -1,8 +1,6 @@
 """`python -m respawn`."""
 
-import sys
-
-from respawn.cli.main import main
+from respawn.cli.main import main_and_leave
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main_and_leave()

@@ -7,7 +7,7 @@ import pytest
 SCORE = {
     *("clear_rate", "interval", "cleared", "episodes", "courses", "x_mean", "x_interval", "x_std", "seconds_mean"),
     *("time_left_mean", "cleared_seconds_mean", "cleared_time_left_mean", "score_mean", "return_mean", "length_mean"),
-    "ends",
+    *("ends", "flags_mean", "reached"),
 }
 
 
@@ -115,3 +115,20 @@ def test_a_table_fits_eighty_columns(respawn, mario, monkeypatch):
 def test_bad_input_is_one_sentence(respawn, mario, words, sentence):
     answer = respawn("evaluate", *words)
     assert answer.exit_code == 2 and answer.sentence.startswith(sentence)
+
+
+def test_whole_games_tell_flags_and_levels(respawn, runs, tiny):
+    answer = respawn("train", "mario", "--world.whole-game", "--updates", "1", "--name", "game", *tiny)
+    assert "Learned: won 0 of 100 greedy games on fresh seeds" in answer.out and " flags on average" in answer.out
+    words = ["evaluate", "game", "--episodes", "2", "--only-greedy"]
+    shown = respawn(*words).out
+    assert "from" in shown and "won" in shown and "flags" in shown and "1-1 2" in shown
+    assert "0 of 1 whole games won in 80 % of the episodes or more" in shown
+    level = json.loads(respawn(*words, "--json").out)["levels"]["1-1"]
+    assert (level["flags_mean"], level["reached"]) == (0.0, {"1-1": 2})
+
+
+def test_episodes_that_are_cut_say_how_far_they_came(judged):
+    level = judged("--episodes", "2", "--only-greedy", "--limit-steps", "5")["levels"]["1-1"]
+    assert level["ends"] == {"evaluation limit": 2} and level["clear_rate"] == 0.0
+    assert 40 <= level["x_mean"] < 100 and level["reached"] == {"1-1": 2}

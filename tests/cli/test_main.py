@@ -6,7 +6,7 @@ import pytest
 
 from respawn import __version__
 from respawn.cli import doctor
-from respawn.cli.main import VERBS, main
+from respawn.cli.main import SPINS, VERBS, main
 
 
 def test_without_a_verb_the_usage_is_shown(respawn):
@@ -115,6 +115,24 @@ def test_help_reads_well_on_eighty_columns(respawn, monkeypatch, words):
 def test_main_reads_the_command_line_by_itself(monkeypatch, capsys):
     monkeypatch.setattr(sys, "argv", ["respawn", "--version"])
     assert main() == 0 and capsys.readouterr().out.startswith("respawn ")
+
+
+def test_ctrl_c_after_the_end_changes_nothing():
+    late = "import atexit, os, signal; atexit.register(os.kill, os.getpid(), signal.SIGINT)"
+    leave = "import sys; sys.argv = ['respawn', 'sing']; from respawn.cli.main import main_and_leave; main_and_leave()"
+    done = subprocess.run([sys.executable, "-c", f"{late}; {leave}"], capture_output=True, text=True)
+    assert done.returncode == 2 and done.stderr.startswith("respawn: there is no verb 'sing'")
+    assert "KeyboardInterrupt" not in done.stderr
+
+
+def test_threads_sleep_soon_unless_somebody_wants_it_otherwise(respawn, monkeypatch):
+    monkeypatch.setattr(doctor, "main", lambda words: 0)
+    monkeypatch.delenv("GOMP_SPINCOUNT", raising=False)
+    respawn("doctor")
+    assert os.environ["GOMP_SPINCOUNT"] == SPINS
+    monkeypatch.setenv("GOMP_SPINCOUNT", "7")
+    respawn("doctor")
+    assert os.environ["GOMP_SPINCOUNT"] == "7"
 
 
 def test_help_needs_no_torch():

@@ -180,7 +180,7 @@ def test_a_run_that_goes_on_is_as_far_as_its_newest_row(respawn, runs):
         (["show"], "'respawn runs show' wants RUN, and nothing came"),
         (["show", "xyz"], "there is no run 'xyz' in "),
         (["compare"], "'respawn runs compare' wants two or more runs, and nothing came; name another"),
-        (["compare", "pole"], "'respawn runs compare' wants two or more runs, and only pole came; name another"),
+        (["compare", "pole"], "'respawn runs compare' wants two or more runs, and only 'pole' came; name another"),
         (["compare", "pole", "runs/pole"], "'respawn runs compare' wants different runs, and one came twice"),
         (["list", "--runs", "runs/pole/meta.json"], "--runs wants a folder, but runs/pole/meta.json is a file"),
         (["list", "--jsn"], "there is no option --jsn for 'respawn runs list'; did you mean --json?"),

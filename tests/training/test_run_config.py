@@ -75,14 +75,6 @@ def test_what_a_file_leaves_open_is_named_where_it_decides_numbers():
     assert unsaid_settings(config, said) == ["seed", "world.rewards.falls_pay"]
 
 
-def test_episodes_of_mario_are_not_cut_by_the_judge():
-    cut = replace(PRESETS["mario"].evaluation, limit_steps=3_999)
-    with pytest.raises(
-        ConfigError, match=r"evaluation.limit-steps \(3999\) would cut episodes before world.limit-steps"
-    ):
-        replace(PRESETS["mario"], evaluation=cut)
-
-
 def test_values_out_of_range_keep_their_own_words():
     data = config_to_json(RunConfig())
     with pytest.raises(ConfigError, match="--seed must be at least 0, not -1"):

@@ -11,11 +11,13 @@ from respawn.cli.wording import command_for, command_to_go_on, in_one_line
 from respawn.errors import CheckpointError, RespawnError
 from respawn.evaluation.config import EvaluationConfig
 from respawn.evaluation.intervals import wilson_interval
+from respawn.evaluation.levels import count_courses
 from respawn.runs.layout import RunFolder
 from respawn.training.drive import Outcome
 from respawn.training.judge import Judgement, judge
 from respawn.training.launch import load_config
 from respawn.worlds.mario.config import MarioConfig
+from respawn.worlds.registry import WorldConfig
 
 CLOSING_EVALUATION = EvaluationConfig(episodes=100, num_lanes=50, seed_base=2_000_000)
 """Other seeds than those watched during training, so that what is said at the end was not chosen by looking at it."""
@@ -41,14 +43,15 @@ def tell_closing(folder: RunFolder, outcome: Outcome) -> int:
 def _tell(folder: RunFolder, outcome: Outcome) -> int:
     exit_code = outcome.exit_code
     if outcome.status == "finished":
+        world = load_config(folder).world
         try:
-            print(_learned(_judged(folder), outcome))
+            print(_learned(_judged(folder), outcome, world))
         except KeyboardInterrupt:
             print("Judging it was interrupted; the run itself is finished and saved.")
             exit_code = INTERRUPTED
         print(f"Run folder: {folder.path}")
         print(f"Judge it:   {command_for('evaluate', folder)}")
-        if isinstance(load_config(folder).world, MarioConfig):
+        if isinstance(world, MarioConfig):
             print(f"Watch it:   {command_for('play', folder)}")
             print(f"Film it:    {command_for('video', folder)}")
         print(f"Go on:      {command_to_go_on(folder, outcome.updates)}")
@@ -86,21 +89,26 @@ def _judged(folder: RunFolder) -> Judgement:
         raise
 
 
-def _learned(judgement: Judgement, outcome: Outcome) -> str:
+def _learned(judgement: Judgement, outcome: Outcome, world: WorldConfig) -> str:
     made = f"after {outcome.decisions:,} decisions in {outcome.updates:,} updates"
     why = ", where its goal was reached" if outcome.goal_reached else ""
-    return f"Learned: {_reached(judgement)}, {made}{why}."
+    return f"Learned: {_reached(judgement, world)}, {made}{why}."
 
 
-def _reached(judgement: Judgement) -> str:
-    """How often levels were cleared, in worlds that have levels; else the return."""
+def _reached(judgement: Judgement, world: WorldConfig) -> str:
+    """How often levels were cleared, or games won, in Mario's world; else the return."""
     metrics, episodes = judgement.metrics, judgement.episodes
-    if all("cleared" in episode.facts for episode in episodes):
+    if isinstance(world, MarioConfig):
         cleared = sum(episode.facts["cleared"] == 1.0 for episode in episodes)
         low, high = wilson_interval(cleared, len(episodes))
+        what, how_far = (
+            (f"won {cleared} of {len(episodes)} greedy games", f"{metrics['evaluation/flags']:.1f} flags")
+            if world.whole_game
+            else (f"cleared {cleared} of {len(episodes)} greedy episodes", f"x {metrics['evaluation/x']:,.0f}")
+        )
         return (
-            f"cleared {cleared} of {len(episodes)} greedy episodes on fresh seeds "
-            f"(95 % interval {100 * low:.0f} to {100 * high:.0f} %), x {metrics['evaluation/x']:,.0f} on average"
+            f"{what} on fresh seeds (95 % interval {100 * low:.0f} to {100 * high:.0f} %; "
+            f"{count_courses(episodes)} different), {how_far} on average"
         )
     return (
         f"return {metrics['evaluation/return_mean']:.1f} on average "

@@ -60,7 +60,8 @@ def demonstrate(arguments: "DemoArguments") -> int:
         film = _made(folder.videos / f"demo-{LEVEL}.mp4", lambda path: _film(trained, steady, path))
         tell("drawing", 0.9)
         curve = _made(folder.videos / "demo-curve.png", lambda path: _curve(folder, path))
-    return _tell(folder, outcome, steady, unsteady, {"Film": film, "Curve": curve, "Figures": judged})
+    made = {"Film": film, "Curve": curve, "Figures": judged}
+    return _tell(folder, outcome, steady, unsteady, made, arguments.minutes)
 
 
 def demo_config(arguments: "DemoArguments") -> RunConfig:
@@ -113,6 +114,7 @@ def _tell(
     steady: LevelsJudgement,
     unsteady: LevelsJudgement,
     made: dict[str, Path | None],
+    minutes: float,
 ) -> int:
     scores = steady.levels[LEVEL].scores
     score = scores[GREEDY]
@@ -123,10 +125,11 @@ def _tell(
     else:
         print(
             f"World {LEVEL} is not learned after {_trained(folder)}: it should be cleared in "
-            f"{100 * RELIABLE:.0f} of 100 episodes. Try another --seed, or give it more --minutes."
+            f"{100 * RELIABLE:.0f} of 100 episodes. Go on with "
+            f"'{command_for('resume', folder)} --minutes {2 * minutes:g}', or try another --seed."
         )
     rows: dict[str, str] = {
-        "Cleared": f"{_rate(score)} on fresh seeds, each begun at a chance moment",
+        "Cleared": f"{_rate(score)} on fresh seeds ({_first_and_last(steady)}), each begun at a chance moment",
         "  sticky": f"{_rate(unsteady.levels[LEVEL].scores[GREEDY])} where one decision in four is not heard",
         "  beside": ", ".join(
             f"{name} {scores[key].cleared}" for key, name in ((ALWAYS_RIGHT, "always right"), (RANDOM, "random"))
@@ -144,7 +147,13 @@ def _tell(
 
 def _rate(score: LevelScore) -> str:
     low, high = score.interval
-    return f"{score.cleared} of {score.episodes} (95 % interval {100 * low:.0f} to {100 * high:.0f} %)"
+    interval = f"95 % interval {100 * low:.0f} to {100 * high:.0f} %"
+    return f"{score.cleared} of {score.episodes} ({interval}; {score.courses} different episodes)"
+
+
+def _first_and_last(judgement: LevelsJudgement) -> str:
+    seeds = judgement.levels[LEVEL].seeds
+    return f"{seeds[0]} to {seeds[-1]}"
 
 
 def _trained(folder: RunFolder) -> str:

@@ -15,26 +15,35 @@ def show_levels(found: dict[str, Any]) -> None:
     levels: dict[str, dict[str, Any]] = found["levels"]
     target = console()
     target.print(f"{found['run']}: {found['episodes']:,} episodes a level", style="bold", markup=False)
-    target.print(_table(levels))
-    last = max(level["seeds"][1] for level in levels.values())
+    target.print(_table(levels, whole_game=found["whole_game"]))
+    mastered = f"{100 * found['mastered_rate']:.0f} % of the episodes or more"
     print_facts(
-        f"{found['mastered_levels']} of {len(levels)} levels cleared in {100 * found['mastered_rate']:.0f} % "
-        "of the episodes or more",
+        f"{found['mastered_levels']} of {len(levels)} whole games won in {mastered}"
+        if found["whole_game"]
+        else f"{found['mastered_levels']} of {len(levels)} levels cleared in {mastered}",
         {
             "columns": _columns(found),
             "chance": _chance(found),
-            "seeds": f"{min(level['seeds'][0] for level in levels.values())} to {last}",
+            "seeds": _seeds(levels),
             "checkpoint": found["checkpoint"],
             "weights": found["weights_sha256"],
         },
     )
 
 
-def _table(levels: dict[str, dict[str, Any]]) -> Table:
+def _seeds(levels: dict[str, dict[str, Any]]) -> str:
+    """Each level has its own, far from the others'."""
+    first, last = next(iter(levels.values()))["seeds"]
+    return f"{first} to {last}" + (f" in {next(iter(levels))}; as many in each level" if len(levels) > 1 else "")
+
+
+def _table(levels: dict[str, dict[str, Any]], *, whole_game: bool) -> Table:
+    """A row a level. Of whole games, which few win, also how many flags and which levels were reached."""
     table = new_table()
     beside = _shown_beside(levels)
-    table.add_column("level", no_wrap=True)
-    for column in ("cleared", "95 %", *(_BESIDE[name] for name in beside), "x", "seconds"):
+    table.add_column("from" if whole_game else "level", no_wrap=True)
+    middle = ("flags", "reached") if whole_game else ("x",)
+    for column in (_won(whole_game), "95 %", *(_BESIDE[name] for name in beside), *middle, "seconds"):
         table.add_column(column, justify="right", no_wrap=column not in _BESIDE.values())
     table.add_column("ends", overflow="fold")
     for name, level in levels.items():
@@ -45,11 +54,22 @@ def _table(levels: dict[str, dict[str, Any]]) -> Table:
             f"{level['cleared']}/{level['episodes']}",
             f"{100 * low:.0f} to {100 * high:.0f} %",
             *(f"{100 * others[other]['clear_rate']:.0f} %" if other in others else "" for other in beside),
-            _number(level["x_mean"], ",.0f"),
+            *(_flags_and_levels(level) if whole_game else [_number(level["x_mean"], ",.0f")]),
             _number(level["cleared_seconds_mean"], ".1f"),
             ", ".join(f"{end} {count}" for end, count in level["ends"].items()),
         )
     return table
+
+
+def _won(whole_game: bool) -> str:
+    return "won" if whole_game else "cleared"
+
+
+def _flags_and_levels(level: dict[str, Any]) -> list[str]:
+    return [
+        _number(level["flags_mean"], ".1f"),
+        ", ".join(f"{name} {count}" for name, count in level["reached"].items()),
+    ]
 
 
 def _columns(found: dict[str, Any]) -> str:
@@ -59,7 +79,9 @@ def _columns(found: dict[str, Any]) -> str:
         "always_right": f"holding {found['always_right_holds']}",
         "random": "any action",
     }
-    meanings = {"cleared, 95 % interval, x, ends": "of the likeliest actions", "seconds": "of cleared episodes"}
+    won = _won(found["whole_game"])
+    middle = "flags on average, levels reached" if found["whole_game"] else "x"
+    meanings = {f"{won}, 95 % interval, {middle}, ends": "of the likeliest actions", "seconds": f"of {won} episodes"}
     meanings |= {_BESIDE[name]: beside[name] for name in _shown_beside(found["levels"])}
     return "; ".join(f"{column}: {meaning}" for column, meaning in meanings.items())
 

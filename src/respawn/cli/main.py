@@ -2,10 +2,13 @@
 
 import difflib
 import importlib
+import os
+import signal
 import sys
 import traceback
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import NoReturn
 
 from respawn import __version__
 from respawn.cli.pipes import forget_stdout, open_closed_streams
@@ -24,6 +27,9 @@ VERBS = {
     "bench": "measure how fast things go: bench overlap, bench engine, bench train",
     "doctor": "say what is wrong with this machine, or: doctor engine, doctor rom",
 }
+
+SPINS = "1000"
+"""Times that a thread of torch's looks whether the others are done before it sleeps."""
 
 USAGE = """usage: respawn VERB [...]
 
@@ -61,6 +67,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _say(f"{type(error).__name__} is no answer to expect from respawn; please report the lines above", 1)
 
 
+def main_and_leave() -> NoReturn:
+    """Run the command of this process's own words, and end the process."""
+    exit_code = main()
+    # All is said and done: a Ctrl-C that comes now would only spoil the exit code.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    sys.exit(exit_code)
+
+
 def _run(words: list[str]) -> int:
     if not words or words[0] in ("-h", "--help"):
         print(USAGE.format(verbs="\n".join(f"  {verb:<9} {text}" for verb, text in VERBS.items())))
@@ -72,6 +86,9 @@ def _run(words: list[str]) -> int:
         close = difflib.get_close_matches(words[0], VERBS, n=1)
         hint = f"did you mean {close[0]}? The" if close else "the"
         raise ConfigError(f"there is no verb '{words[0]}'; {hint} verbs are: {', '.join(VERBS)}")
+    # Read when torch is loaded. Its threads would wait for each other at full speed, and where something else is at
+    # work on their cores too, that takes many times as long as sleeping: docs/decisions/0012-threads-that-sleep.md.
+    os.environ.setdefault("GOMP_SPINCOUNT", SPINS)
     # Imported only now: torch takes seconds to load, and '--help' should not.
     command: Callable[[list[str]], int] = importlib.import_module(f"respawn.cli.{words[0]}").main
     return command(words[1:])

@@ -138,7 +138,7 @@ def _show(words: list[str]) -> None:
 def _compare(words: list[str]) -> None:
     arguments = parse(CompareArguments, words, "respawn runs compare")
     if len(arguments.names) < 2:
-        came = f"only {arguments.names[0]}" if arguments.names else "nothing"
+        came = f"only '{arguments.names[0]}'" if arguments.names else "nothing"
         raise ConfigError(f"'respawn runs compare' wants two or more runs, and {came} came; name another")
     comparison = compare([find(arguments.runs, name) for name in arguments.names])
     if arguments.json:

@@ -1,6 +1,6 @@
 """The seam between training and anything that steps."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol, TypeAlias
 
@@ -101,6 +101,10 @@ class World(Saveable, Protocol):
 
     def observe(self) -> Tensor:
         """The current observations [B, ...], as `reset` or the last `step` returned them; also after `restore`."""
+        ...
+
+    def facts_so_far(self, lane: int) -> Mapping[str, float | str]:
+        """What a lane's episode would have to say of itself, as `Episode.facts`, if it were cut short now."""
         ...
 
     def apply(self, knobs: Knobs) -> None:

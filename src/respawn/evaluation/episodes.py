@@ -74,6 +74,6 @@ def _first_episodes(
             ended.setdefault(episode.lane, episode)
         if all(lane in ended for lane in range(num_watched)):
             break
-    return [
-        ended.get(lane, Episode(lane, float(returns[lane]), limit_steps, UNFINISHED)) for lane in range(num_watched)
-    ]
+    for lane in set(range(num_watched)) - ended.keys():
+        ended[lane] = Episode(lane, float(returns[lane]), limit_steps, UNFINISHED, world.facts_so_far(lane))
+    return [ended[lane] for lane in range(num_watched)]

@@ -54,6 +54,10 @@ class LevelScore:
     return_mean: float
     length_mean: float
     """decisions"""
+    flags_mean: float | None
+    """flagpoles and axes reached; more than one only in whole games"""
+    reached: Mapping[str, int]
+    """how often an episode ended in each level, the most frequent first"""
     ends: Mapping[str, int]
     """how often each reason ended an episode, the most frequent first"""
 
@@ -111,7 +115,7 @@ def score_level(episodes: Sequence[Episode]) -> LevelScore:
         interval=wilson_interval(len(cleared), len(episodes)),
         cleared=len(cleared),
         episodes=len(episodes),
-        courses=len({(e.end, e.length, e.episode_return, *sorted(e.facts.items())) for e in episodes}),
+        courses=count_courses(episodes),
         x_mean=_mean(x),
         x_interval=mean_interval(x) if x else None,
         x_std=_spread(x),
@@ -122,8 +126,15 @@ def score_level(episodes: Sequence[Episode]) -> LevelScore:
         score_mean=_mean(_facts(episodes, "score")),
         return_mean=fmean(episode.episode_return for episode in episodes),
         length_mean=fmean(episode.length for episode in episodes),
+        flags_mean=_mean(_facts(episodes, "flags")),
+        reached=dict(Counter(str(e.facts["reached"]) for e in episodes if "reached" in e.facts).most_common()),
         ends=dict(Counter(episode.end for episode in episodes).most_common()),
     )
+
+
+def count_courses(episodes: Sequence[Episode]) -> int:
+    """How many of the episodes differ from one another."""
+    return len({(e.end, e.length, e.episode_return, *sorted(e.facts.items())) for e in episodes})
 
 
 def _facts(episodes: Sequence[Episode], name: str) -> list[float]:

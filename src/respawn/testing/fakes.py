@@ -1,7 +1,7 @@
 """Small stand-ins for the parts of a run, for tests of the rest of the house."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import torch
@@ -115,6 +115,10 @@ class FakeWorld:
     def final_observations(self) -> Tensor:
         """Where the lanes were after the last step, before any of them began anew, [B, 4]."""
         return self._finals
+
+    def facts_so_far(self, lane: int) -> Mapping[str, float | str]:
+        """Nothing beyond return and length."""
+        return {}
 
     def apply(self, knobs: Knobs) -> None:
         """Take over the scale of rewards."""

@@ -21,7 +21,6 @@ from respawn.models.config import ModelConfig
 from respawn.observers.config import ObserversConfig
 from respawn.schedules.config import SchedulesConfig
 from respawn.worlds.foreign.config import ForeignConfig
-from respawn.worlds.mario.config import MarioConfig
 from respawn.worlds.registry import WorldConfig, numeric_facts
 
 NOT_NUMBERS = frozenset({"updates", "minutes", "planned_updates", "device", "wants_gpu", "checkpoints", "observers"})
@@ -91,16 +90,6 @@ class RunConfig:
         self._check_best_metric()
         self._check_minibatches()
         self._check_cuda_graphs()
-        self._check_evaluation_limit()
-
-    def _check_evaluation_limit(self) -> None:
-        """What an episode was worth is said by the world where it ends, and not of one that the judge cut short."""
-        if isinstance(self.world, MarioConfig) and self.world.limit_steps > self.evaluation.limit_steps:
-            raise ConfigError(
-                f"evaluation.limit-steps ({self.evaluation.limit_steps}) would cut episodes before world.limit-steps "
-                f"({self.world.limit_steps}) does, and nobody would know how far they came; raise the "
-                "first or lower the second"
-            )
 
     def _check_cuda_graphs(self) -> None:
         if not self.model.cuda_graphs:

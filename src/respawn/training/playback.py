@@ -129,7 +129,7 @@ class Playback:
             total += float(result.reward[0])
             episode = result.episodes[0] if result.episodes else None
             if episode is None and number == limit_steps - 1:
-                episode = Episode(0, total, limit_steps, UNFINISHED)
+                episode = Episode(0, total, limit_steps, UNFINISHED, world.facts_so_far(0))
             choice = isinstance(world.spec.actions, DiscreteActions)
             yield Step(
                 number=number,

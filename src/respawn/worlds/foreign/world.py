@@ -1,6 +1,6 @@
 """ForeignWorld: any Gymnasium environment as a World."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -161,6 +161,10 @@ class ForeignWorld:
     def final_observations(self) -> Tensor:
         """The last observation [B, ...] of the episode that ended last in each lane, however it ended."""
         return self._moved(self._finals)
+
+    def facts_so_far(self, lane: int) -> Mapping[str, float | str]:
+        """Nothing beyond return and length."""
+        return {}
 
     def apply(self, knobs: Knobs) -> None:
         """Nothing to take over: a Gymnasium environment declares no knobs."""

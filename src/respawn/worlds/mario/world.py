@@ -23,7 +23,7 @@ from respawn.worlds.mario.config import MarioConfig
 from respawn.worlds.mario.creatures import Creatures
 from respawn.worlds.mario.cutscenes import Cutscenes, to_run_on
 from respawn.worlds.mario.engine import PoolConfig
-from respawn.worlds.mario.limits import ENDS, Limits, is_cut, look
+from respawn.worlds.mario.limits import ENDS, STEP_LIMIT, Limits, is_cut, look
 from respawn.worlds.mario.progress import Progress
 from respawn.worlds.mario.ram import Bytes, Integers, MarioFacts, read_facts
 from respawn.worlds.mario.rewards import knob_specs, worth_from, worth_of
@@ -225,6 +225,10 @@ class MarioWorld:
     def final_observations(self) -> Tensor:
         """What was last seen in the lanes that ended in the last step."""
         return self._view.observe() if self._finals is None else self._finals
+
+    def facts_so_far(self, lane: int) -> dict[str, float | str]:
+        """How far a lane's episode has come."""
+        return self._describe(lane, ENDS.index(STEP_LIMIT))
 
     def apply(self, knobs: Knobs) -> None:
         """Take over what things are worth."""

@@ -12,7 +12,7 @@ What a world's author may want to take from here:
 - No Python loop over lanes, and no branch on a tensor's value: the same code runs on a GPU.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import torch
@@ -86,6 +86,10 @@ class RecallWorld:
     def observe(self) -> Tensor:
         """The current observations [B, num_cues + 2]."""
         return self._observation
+
+    def facts_so_far(self, lane: int) -> Mapping[str, float | str]:
+        """Nothing beyond return and length."""
+        return {}
 
     def apply(self, knobs: Knobs) -> None:
         """Nothing to take over: this world declares no knobs."""
