@@ -39,7 +39,7 @@ class LevelScore:
     courses: int
     """how many different episodes there are among them; few where start and policy leave little to chance"""
     x_mean: float | None
-    """how far it came, in pixels; None where no episode came to an end, as in all that follow"""
+    """how far it came, in pixels; None where no episode says so, as in all that follow"""
     x_interval: tuple[float, float] | None
     """of that mean: 95 %"""
     x_std: float | None
@@ -138,7 +138,7 @@ def count_courses(episodes: Sequence[Episode]) -> int:
 
 
 def _facts(episodes: Sequence[Episode], name: str) -> list[float]:
-    """A number of each episode that has it: those that the judge cut short have none."""
+    """A number of each episode that says it."""
     return [float(episode.facts[name]) for episode in episodes if name in episode.facts]
 
 
