@@ -85,6 +85,12 @@ class IgnoresSeeds(FakeWorld):
         return super().reset([0] * len(seeds))
 
 
+class TellsTooLate(Altered):
+    def alter(self, result):
+        told = tuple(dataclasses.replace(episode, facts={"far": 1.0}) for episode in result.episodes)
+        return dataclasses.replace(result, episodes=told)
+
+
 class WrongPicture(FakeWorld):
     def render(self, lane):
         return super().render(lane).astype("float32")
@@ -104,6 +110,7 @@ class WrongPicture(FakeWorld):
         (GivesItsOwn, "return clones"),
         (OneStream, "changed what lane 0 saw"),
         (IgnoresSeeds, "different seeds led the same way"),
+        (TellsTooLate, "an episode that ended says"),
         (WrongPicture, "not uint8"),
     ],
 )

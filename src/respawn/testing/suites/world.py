@@ -70,6 +70,8 @@ def check_contract(make: MakeWorld, num_steps: int) -> None:
             returns[lane] += reward[lane]
             lengths[lane] += 1
         for episode in result.episodes:
+            said, so_far = sorted(episode.facts), sorted(world.facts_so_far(episode.lane))
+            assert said == so_far, f"an episode that ended says {said}, and one that goes on {so_far}"
             lane = episode.lane
             expected = (returns[lane], lengths[lane])
             told = f"lane {lane}: the record says return {episode.episode_return} and length {episode.length}"
