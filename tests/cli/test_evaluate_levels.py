@@ -123,7 +123,7 @@ def test_whole_games_tell_flags_and_levels(respawn, runs, tiny):
     words = ["evaluate", "game", "--episodes", "2", "--only-greedy"]
     shown = respawn(*words).out
     assert "from" in shown and "won" in shown and "flags" in shown and "1-1 2" in shown
-    assert "0 of 1 whole games won in 80 % of the episodes or more" in shown
+    assert "from 0 of 1 levels the game is won in 80 % of the episodes or more" in shown
     level = json.loads(respawn(*words, "--json").out)["levels"]["1-1"]
     assert (level["flags_mean"], level["reached"]) == (0.0, {"1-1": 2})
 

@@ -18,7 +18,7 @@ def show_levels(found: dict[str, Any]) -> None:
     target.print(_table(levels, whole_game=found["whole_game"]))
     mastered = f"{100 * found['mastered_rate']:.0f} % of the episodes or more"
     print_facts(
-        f"{found['mastered_levels']} of {len(levels)} whole games won in {mastered}"
+        f"from {found['mastered_levels']} of {len(levels)} levels the game is won in {mastered}"
         if found["whole_game"]
         else f"{found['mastered_levels']} of {len(levels)} levels cleared in {mastered}",
         {
