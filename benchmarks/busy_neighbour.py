@@ -2,7 +2,8 @@
 
 Torch's threads (libgomp's, on Linux) look again and again whether the others are done, and sleep only after many looks.
 `respawn` makes them sleep sooner. Trains `mario` for some updates with one thread and with two, each way of waiting, on
-a quiet machine and beside one process that never rests; all in turn, and the median counts. Let nothing else run.
+a quiet machine, beside one process that never rests and beside two; all in turn, and the median counts. Let nothing
+else run.
 """
 
 import json
@@ -18,7 +19,8 @@ from statistics import median
 from harness import keep, show
 from respawn.cli.main import SPINS
 
-ROUNDS, UPDATES = 3, 40
+ROUNDS, UPDATES = 3, 20
+NEIGHBOURS = {"quiet": 0, "one": 1, "two": 2}
 LIBGOMPS_OWN = "300000"
 WAYS = {
     "one thread": ("1", SPINS),
@@ -29,15 +31,15 @@ WAYS = {
 
 
 def main() -> int:
-    paces: dict[str, dict[str, list[float]]] = {way: {"quiet": [], "busy": []} for way in WAYS}
+    paces: dict[str, dict[str, list[float]]] = {way: {when: [] for when in NEIGHBOURS} for way in WAYS}
     for number in range(ROUNDS):
-        for way, (threads, spins) in WAYS.items():
-            paces[way]["quiet"].append(_pace(threads, spins))
-            with _neighbour():
-                paces[way]["busy"].append(_pace(threads, spins))
+        for when, how_many in NEIGHBOURS.items():
+            with _neighbours(how_many):
+                for way, (threads, spins) in WAYS.items():
+                    paces[way][when].append(_pace(threads, spins))
         print(f"round {number + 1} of {ROUNDS} done", flush=True)
-    rows = [(way, median(pace["quiet"]), median(pace["busy"])) for way, pace in paces.items()]
-    show("decisions a second, median", ("way of waiting", "quiet", "beside a busy process"), rows)
+    rows = [(way, *(median(pace[when]) for when in NEIGHBOURS)) for way, pace in paces.items()]
+    show("decisions a second, median", ("way of waiting", "quiet", "beside one busy process", "beside two"), rows)
     keep("busy_neighbour", __doc__ or "", {"rounds": ROUNDS, "updates": UPDATES, "decisions_per_second": paces})
     return 0
 
@@ -58,12 +60,14 @@ def _pace(threads: str, spins: str) -> float:
 
 
 @contextmanager
-def _neighbour() -> Iterator[None]:
-    with subprocess.Popen([sys.executable, "-c", "while True: pass"]) as busy:
-        try:
-            yield
-        finally:
-            busy.kill()
+def _neighbours(how_many: int) -> Iterator[None]:
+    busy = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(how_many)]
+    try:
+        yield
+    finally:
+        for process in busy:
+            process.kill()
+            process.wait()
 
 
 if __name__ == "__main__":

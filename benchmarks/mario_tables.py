@@ -101,9 +101,10 @@ def _speed_table(measured: Mapping[str, Any]) -> str:
 
 
 def _busy_table(measured: Mapping[str, Any]) -> str:
-    lines = ["| | quiet | beside a busy process |", "|---|---|---|"]
+    lines = ["| | quiet | beside one busy process | beside two |", "|---|---|---|---|"]
     for way, paces in measured["decisions_per_second"].items():
-        lines.append(_line([way, *(f"{median(paces[when]):,.0f}" for when in ("quiet", "busy"))]))
+        cells = [f"{median(found):,.0f} ({min(found):,.0f} to {max(found):,.0f})" for found in paces.values()]
+        lines.append(_line([way, *cells]))
     return "\n".join(lines)
 
 

@@ -128,6 +128,10 @@ def test_ctrl_c_after_the_end_changes_nothing():
 def test_threads_sleep_soon_unless_somebody_wants_it_otherwise(respawn, monkeypatch):
     monkeypatch.setattr(doctor, "main", lambda words: 0)
     monkeypatch.delenv("GOMP_SPINCOUNT", raising=False)
+    monkeypatch.setenv("OMP_WAIT_POLICY", "ACTIVE")
+    respawn("doctor")
+    assert "GOMP_SPINCOUNT" not in os.environ
+    monkeypatch.delenv("OMP_WAIT_POLICY")
     respawn("doctor")
     assert os.environ["GOMP_SPINCOUNT"] == SPINS
     monkeypatch.setenv("GOMP_SPINCOUNT", "7")

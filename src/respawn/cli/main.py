@@ -88,7 +88,8 @@ def _run(words: list[str]) -> int:
         raise ConfigError(f"there is no verb '{words[0]}'; {hint} verbs are: {', '.join(VERBS)}")
     # Read when torch is loaded. Its threads would wait for each other at full speed, and where something else is at
     # work on their cores too, that takes many times as long as sleeping: docs/decisions/0012-threads-that-sleep.md.
-    os.environ.setdefault("GOMP_SPINCOUNT", SPINS)
+    if "OMP_WAIT_POLICY" not in os.environ:
+        os.environ.setdefault("GOMP_SPINCOUNT", SPINS)
     # Imported only now: torch takes seconds to load, and '--help' should not.
     command: Callable[[list[str]], int] = importlib.import_module(f"respawn.cli.{words[0]}").main
     return command(words[1:])

@@ -74,9 +74,7 @@ def _loses_a_life(watched: Bytes) -> bool:
 
 
 def _has_fallen(watched: Bytes) -> NDArray[np.bool_]:
-    """[B] whether Mario falls on, under the picture, for a second or more until the game takes note of it."""
-    fallen: NDArray[np.bool_] = (ram.height(watched) >= ram.UNDER_THE_PICTURE) & (byte(watched, ram.CLOUDS) == 0)
-    return fallen
+    return ram.has_fallen(ram.height(watched), byte(watched, ram.CLOUDS))
 
 
 def to_run_on(watched: Bytes, ended: NDArray[np.bool_]) -> Integers:

@@ -80,7 +80,7 @@ ON_GROUND, JUMPING, FALLING, ON_FLAGPOLE = 0, 1, 2, 3
 BUTTON_A_HELD, BUTTON_B_HELD = 0x80, 0x40
 ENEMY_DEFEATED = 0x20
 HAMMER = 0x80
-UNDER_THE_PICTURE = 256
+_UNDER_THE_PICTURE = 256
 """Heights are counted from the top: who is as low as this is no longer seen."""
 MAZE_WARP_PIXELS = 1024
 """How far a wrong turn in a maze throws Mario back: four screens, all at once."""
@@ -220,6 +220,12 @@ def read_facts(rows: Bytes) -> MarioFacts:
 def height(rows: Bytes) -> Integers:
     """[B] how far down Mario is. The page is 1 on the picture: above it, under it and on it follow from one number."""
     return (byte(rows, Y_PAGE).astype(np.int32) - 1) * 256 + byte(rows, Y_LOW)
+
+
+def has_fallen(height: Integers, clouds: Integers | Bytes) -> NDArray[np.bool_]:
+    """[B] whether Mario is under the picture, where that costs a life; the game takes note a second or more later."""
+    fallen: NDArray[np.bool_] = (height >= _UNDER_THE_PICTURE) & (clouds == 0)
+    return fallen
 
 
 def screen_left(rows: Bytes) -> Integers:
