@@ -68,7 +68,7 @@ PRESETS = {
         model=ModelConfig(encoder="impala", patch=2, cuda_graphs=True, precision="bfloat16"),
         learner=replace(_PPO, optimizer=OptimizerConfig(learning_rate=5e-4), minibatches=8, entropy_cost=0.005),
         collection=CollectionConfig(num_lanes=128, horizon_steps=64),
-        evaluation=replace(_TILES.evaluation, every_updates=20, stop_at=0.97),
+        evaluation=replace(_TILES.evaluation, stop_at=0.97),
     ),
     "mario-seed": replace(
         _TILES,
