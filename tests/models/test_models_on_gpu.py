@@ -93,6 +93,7 @@ def test_a_gpu_generator_goes_on_from_its_state():
     assert torch.equal(torch.rand(5, generator=other, device="cuda"), expected)
 
 
+@pytest.mark.filterwarnings("error:The AccumulateGrad:UserWarning")
 @pytest.mark.parametrize("core", ["none", "gru"])
 def test_replayed_kernels_compute_what_named_ones_do(core: str):
     spec = make_spec((4, 42, 42), pictures=True)

@@ -45,6 +45,7 @@ class GraphedPasses:
         if inputs.shape not in self._with_gradient:
             # Recording changes the module that it is given, so each shape needs one of its own.
             recorded = self._make_pass()
+            _expect_other_streams()
             with _no_cached_casts():
                 torch.cuda.make_graphed_callables(recorded, (inputs.clone(),), num_warmup_iters=_WARM_UPS)
             self._with_gradient[inputs.shape] = recorded
@@ -71,6 +72,13 @@ class _Recorded:
         self._inputs.copy_(inputs)
         self._graph.replay()
         return self._result
+
+
+def _expect_other_streams() -> None:
+    """Torch records on a stream of its own and later adds up gradients on ours; its newer versions warn of that."""
+    set_warning = getattr(torch.autograd.graph, "set_warn_on_accumulate_grad_stream_mismatch", None)
+    if set_warning is not None:
+        set_warning(False)
 
 
 def _no_cached_casts() -> torch.autocast:
