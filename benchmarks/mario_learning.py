@@ -23,7 +23,8 @@ from respawn.worlds.mario.levels import find_levels
 RESPAWN = (sys.executable, "-m", "respawn")
 JITTER, STICKY = 16, 0.25
 COMMIT = git_commit(Path(__file__).parent)
-"""Of the code that began; each row has its own, for the rows of one file are not all measured on one day."""
+"""Of the code that began. Rows keep their own, for those of one file are not all measured on one day; the oldest that
+are kept have none."""
 
 
 def main() -> int:

@@ -21,11 +21,11 @@ def main() -> int:
     pages = {path: path.read_text() for path in PAGES}
     for name, table in _tables().items():
         begin, end = f"<!-- table {name} -->", "<!-- end -->"
-        path = next((path for path, text in pages.items() if begin in text), None)
-        if path is None:
-            print(f"no page has a place for '{name}': put {begin} and {end} into one", file=sys.stderr)
-            return 1
         pattern = re.compile(f"({re.escape(begin)}\n).*?({re.escape(end)})", re.DOTALL)
+        path = next((path for path, text in pages.items() if pattern.search(text)), None)
+        if path is None:
+            print(f"no page has a place for '{name}': put {begin} and, under it, {end} into one", file=sys.stderr)
+            return 1
         pages[path] = pattern.sub(lambda match, table=table: f"{match[1]}{table}\n{match[2]}", pages[path])
     for path, text in pages.items():
         path.write_text(text)

@@ -1,16 +1,17 @@
 """How fast does `respawn train mario` learn, and how does that compare with Stable-Baselines3's PPO?
 
 Decisions a second, collected and learned from, with the same network on the same world; all is measured in turn in one
-run, and the median counts. Needs the game and `make peers`. Let nothing else run meanwhile.
+run, and the median counts. It is `respawn bench train` that measures, so that threads wait as they do in a training.
+Needs the game and `make peers`. Let nothing else run meanwhile.
 """
 
 import argparse
+import json
+import subprocess
 import sys
 
 from harness import keep, show
-from respawn.presets import find_preset
-from respawn.training.bench_train import QUIET_CORES, Plan, measure_training
-from respawn.worlds.mario.measure_engine import default_peers
+from respawn.training.bench_train import QUIET_CORES
 
 
 def main() -> int:
@@ -19,21 +20,21 @@ def main() -> int:
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--seconds", type=float, default=5.0)
     parser.add_argument("--peers-python", default=sys.executable, help="the Python that has Stable-Baselines3")
-    arguments = parser.parse_args()
-    plan = Plan(
-        find_preset(arguments.preset), arguments.rounds, arguments.seconds, default_peers(), arguments.peers_python
+    options = [f"--{name.replace('_', '-')}={value}" for name, value in vars(parser.parse_args()).items()]
+    measured = subprocess.run(
+        [sys.executable, "-m", "respawn", "bench", "train", "--json", *options], stdout=subprocess.PIPE, text=True
     )
-    results = {"preset": arguments.preset, **measure_training(plan, lambda doing, part: print(f"{part:4.0%} {doing}"))}
+    if measured.returncode != 0:  # it has said why
+        return measured.returncode
+    results = json.loads(measured.stdout)
     results.pop("machine")
     rows = [("respawn", results["decisions_per_second"], "", results["threads"])]
     rows += [
         (name, peer["decisions_per_second"], peer["ratio"], peer["threads"]) for name, peer in results["peers"].items()
     ]
     show("decisions a second", ("trained by", "median", "ratio", "threads"), rows)
-    for sentence in results["peers_failed"].values():
-        print(sentence)
     if not results["peers"]:
-        print("not kept: there is nothing to compare with; 'make peers' installs Stable-Baselines3")
+        print("not kept: there is nothing to compare with")
         return 1
     if results["others_cores"] > QUIET_CORES:
         print(f"not kept: others kept {results['others_cores']:.1f} cores at work; try again when nothing else runs")

@@ -32,7 +32,8 @@ def test_what_was_learned_is_judged_filmed_and_drawn_in_the_run_folder(respawn, 
     assert re.search("World 1-1 is not learned after \\d+ seconds: it should be cleared in 90 of 100 ep", answer.out)
     assert "Cleared:   0 of 3 (95 % interval 0 to 56 %; " in answer.out
     assert "different episodes) on fresh seeds (3000000 to 3000002), each begun at a chance moment\n" in answer.out
-    assert "Go on with 'respawn resume show --minutes 10', or try another --seed." in answer.out
+    assert "Go on with 'respawn resume show --updates 2', or try another --seed." in answer.out
+    assert respawn("resume", "show", "--updates", "2").exit_code == 0
     assert "  sticky:  0 of 3" in answer.out and "  beside:  always right 0, random 0" in answer.out
     assert "Judging and filming ...\n" in answer.out  # there is no terminal here
     videos = Path("runs/show/videos")

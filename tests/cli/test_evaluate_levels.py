@@ -4,6 +4,9 @@ from pathlib import Path
 
 import pytest
 
+from respawn.cli.levels_table import show_levels
+from respawn.worlds.mario.levels import ALL_LEVELS
+
 SCORE = {
     *("clear_rate", "interval", "cleared", "episodes", "courses", "x_mean", "x_interval", "x_std", "seconds_mean"),
     *("time_left_mean", "cleared_seconds_mean", "cleared_time_left_mean", "score_mean", "return_mean", "length_mean"),
@@ -126,6 +129,29 @@ def test_whole_games_tell_flags_and_levels(respawn, runs, tiny):
     assert "from 0 of 1 levels the game is won in 80 % of the episodes or more" in shown
     level = json.loads(respawn(*words, "--json").out)["levels"]["1-1"]
     assert (level["flags_mean"], level["reached"]) == (0.0, {"1-1": 2})
+
+
+@pytest.mark.parametrize("reached", [3, 12, 32])
+def test_the_table_of_whole_games_fits_eighty_columns(capsys, monkeypatch, reached):
+    monkeypatch.setenv("COLUMNS", "80")
+    names = [str(level) for level in ALL_LEVELS[:reached]]
+    score = {"clear_rate": 0.0}
+    level = {
+        "cleared": 0, "episodes": 100, "interval": (0.0, 0.04), "courses": 100, "sampled": score,
+        "null_policies": {"always_right": score, "random": score}, "flags_mean": 2.5,
+        "reached": dict.fromkeys(names, 8), "cleared_seconds_mean": None, "ends": {"game over": 100}, "seeds": [0, 99],
+    }  # fmt: skip
+    found = {
+        "run": "game", "episodes": 100, "whole_game": True, "mastered_rate": 0.8, "mastered_levels": 0, "sticky": 0.0,
+        "start_jitter": 0, "noop_starts": 0, "frame_skip": 4, "maze_ends": False, "region": "ntsc",
+        "always_right_holds": "RIGHT+B", "checkpoint": "u1", "weights_sha256": "0", "levels": {"1-1": level},
+    }  # fmt: skip
+    show_levels(found)
+    lines = capsys.readouterr().out.splitlines()
+    assert max(len(line.rstrip()) for line in lines) <= 80
+    assert lines[1].split() == ["from", "won", "95", "%", "sampled", "right", "random", "flags", "seconds", "ends"]
+    table = " ".join(" ".join(lines).split())
+    assert all(name in table for name in names) and "…" not in table and "game" in table
 
 
 def test_episodes_that_are_cut_say_how_far_they_came(judged):

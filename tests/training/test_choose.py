@@ -83,7 +83,12 @@ def test_runs_that_cannot_go_on_are_passed_over(pattern, tmp_path):
     with used.lock():
         reason = choose_run(tmp_path).reason
     assert reason.startswith("resuming good: ")
-    for words in ("used (is running)", "damaged (every checkpoint in ", "broken (", "misfit (config.json does not fit"):
+    for words in (
+        "used (is running)",
+        "damaged (every checkpoint in ",
+        "broken (",
+        "misfit/config.json cannot be used",
+    ):
         assert words in reason
 
 

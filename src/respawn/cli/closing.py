@@ -43,15 +43,15 @@ def tell_closing(folder: RunFolder, outcome: Outcome) -> int:
 def _tell(folder: RunFolder, outcome: Outcome) -> int:
     exit_code = outcome.exit_code
     if outcome.status == "finished":
-        world = load_config(folder).world
+        config = load_config(folder)
         try:
-            print(_learned(_judged(folder), outcome, world))
+            print(_learned(_judged(folder, config.device), outcome, config.world))
         except KeyboardInterrupt:
             print("Judging it was interrupted; the run itself is finished and saved.")
             exit_code = INTERRUPTED
         print(f"Run folder: {folder.path}")
         print(f"Judge it:   {command_for('evaluate', folder)}")
-        if isinstance(world, MarioConfig):
+        if isinstance(config.world, MarioConfig):
             print(f"Watch it:   {command_for('play', folder)}")
             print(f"Film it:    {command_for('video', folder)}")
         print(f"Go on:      {command_to_go_on(folder, outcome.updates)}")
@@ -80,10 +80,10 @@ def failure_told(folder: RunFolder) -> Iterator[None]:
         raise told from error
 
 
-def _judged(folder: RunFolder) -> Judgement:
+def _judged(folder: RunFolder, device: str) -> Judgement:
     print(f"Judging the final policy on {CLOSING_EVALUATION.episodes} fresh seeds ...", flush=True)
     try:
-        return judge(folder, CLOSING_EVALUATION, device_name=load_config(folder).device)
+        return judge(folder, CLOSING_EVALUATION, device_name=device)
     except RespawnError as error:
         error.add_note(f"(The run {folder.path} itself is finished and saved; only judging it failed.)")
         raise

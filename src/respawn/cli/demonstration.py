@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from respawn.cli.closing import failure_told, tell_closing
 from respawn.cli.evaluate_levels import describe_levels
 from respawn.cli.progress import progress_bar
-from respawn.cli.wording import command_for, in_one_line
+from respawn.cli.wording import command_for, command_to_go_on, in_one_line
 from respawn.errors import RespawnError
 from respawn.evaluation.levels import ALWAYS_RIGHT, GREEDY, RANDOM, LevelScore
 from respawn.presets import find_preset
@@ -61,7 +61,7 @@ def demonstrate(arguments: "DemoArguments") -> int:
         tell("drawing", 0.9)
         curve = _made(folder.videos / "demo-curve.png", lambda path: _curve(folder, path))
     made = {"Film": film, "Curve": curve, "Figures": judged}
-    return _tell(folder, outcome, steady, unsteady, made, arguments.minutes)
+    return _tell(folder, outcome, steady, unsteady, made)
 
 
 def demo_config(arguments: "DemoArguments") -> RunConfig:
@@ -114,7 +114,6 @@ def _tell(
     steady: LevelsJudgement,
     unsteady: LevelsJudgement,
     made: dict[str, Path | None],
-    minutes: float,
 ) -> int:
     scores = steady.levels[LEVEL].scores
     score = scores[GREEDY]
@@ -126,7 +125,7 @@ def _tell(
         print(
             f"World {LEVEL} is not learned after {_trained(folder)}: it should be cleared in "
             f"{100 * RELIABLE:.0f} of 100 episodes. Go on with "
-            f"'{command_for('resume', folder)} --minutes {2 * minutes:g}', or try another --seed."
+            f"'{command_to_go_on(folder, outcome.updates)}', or try another --seed."
         )
     rows: dict[str, str] = {
         "Cleared": f"{_rate(score)} on fresh seeds ({_first_and_last(steady)}), each begun at a chance moment",

@@ -78,12 +78,10 @@ def main(words: list[str]) -> int:
         return _evaluate_levels(load_shipped(arguments.run, arguments.checkpoint), arguments)
     folder = find(arguments.runs, arguments.run)
     # Imported only now: what is above needs no torch, which takes seconds to load.
-    from respawn.cli.saved_config import check_saved_config
     from respawn.training.judge import judge
     from respawn.training.launch import load_config
     from respawn.training.trained import load_run
 
-    check_saved_config(folder)
     if isinstance(load_config(folder).world, MarioConfig):
         return _evaluate_levels(load_run(folder, arguments.checkpoint), arguments)
     _refuse_what_is_marios(folder, arguments)

@@ -22,6 +22,7 @@ def show_levels(found: dict[str, Any]) -> None:
         if found["whole_game"]
         else f"{found['mastered_levels']} of {len(levels)} levels cleared in {mastered}",
         {
+            **({"reached": _reached(levels)} if found["whole_game"] else {}),
             "columns": _columns(found),
             "chance": _chance(found),
             "seeds": _seeds(levels),
@@ -38,12 +39,12 @@ def _seeds(levels: dict[str, dict[str, Any]]) -> str:
 
 
 def _table(levels: dict[str, dict[str, Any]], *, whole_game: bool) -> Table:
-    """A row a level. Of whole games, which few win, also how many flags and which levels were reached."""
+    """A row a level. Of whole games, which few win and in which x says little, how many flags instead."""
     table = new_table()
     beside = _shown_beside(levels)
     table.add_column("from" if whole_game else "level", no_wrap=True)
-    middle = ("flags", "reached") if whole_game else ("x",)
-    for column in (_won(whole_game), "95 %", *(_BESIDE[name] for name in beside), *middle, "seconds"):
+    middle = "flags" if whole_game else "x"
+    for column in (_won(whole_game), "95 %", *(_BESIDE[name] for name in beside), middle, "seconds"):
         table.add_column(column, justify="right", no_wrap=column not in _BESIDE.values())
     table.add_column("ends", overflow="fold")
     for name, level in levels.items():
@@ -54,7 +55,7 @@ def _table(levels: dict[str, dict[str, Any]], *, whole_game: bool) -> Table:
             f"{level['cleared']}/{level['episodes']}",
             f"{100 * low:.0f} to {100 * high:.0f} %",
             *(f"{100 * others[other]['clear_rate']:.0f} %" if other in others else "" for other in beside),
-            *(_flags_and_levels(level) if whole_game else [_number(level["x_mean"], ",.0f")]),
+            _number(level["flags_mean"], ".1f") if whole_game else _number(level["x_mean"], ",.0f"),
             _number(level["cleared_seconds_mean"], ".1f"),
             ", ".join(f"{end} {count}" for end, count in level["ends"].items()),
         )
@@ -65,11 +66,13 @@ def _won(whole_game: bool) -> str:
     return "won" if whole_game else "cleared"
 
 
-def _flags_and_levels(level: dict[str, Any]) -> list[str]:
-    return [
-        _number(level["flags_mean"], ".1f"),
-        ", ".join(f"{name} {count}" for name, count in level["reached"].items()),
-    ]
+def _reached(levels: dict[str, dict[str, Any]]) -> str:
+    """In which levels whole games ended, and how many: there may be 32, too many for a column."""
+    by_start = {
+        start: ", ".join(f"{name} {count}" for name, count in level["reached"].items())
+        for start, level in levels.items()
+    }
+    return "; ".join(f"from {start}: {where}" for start, where in by_start.items())
 
 
 def _columns(found: dict[str, Any]) -> str:
@@ -80,7 +83,7 @@ def _columns(found: dict[str, Any]) -> str:
         "random": "any action",
     }
     won = _won(found["whole_game"])
-    middle = "flags on average, levels reached" if found["whole_game"] else "x"
+    middle = "flags on average" if found["whole_game"] else "x"
     meanings = {f"{won}, 95 % interval, {middle}, ends": "of the likeliest actions", "seconds": f"of {won} episodes"}
     meanings |= {_BESIDE[name]: beside[name] for name in _shown_beside(found["levels"])}
     return "; ".join(f"{column}: {meaning}" for column, meaning in meanings.items())

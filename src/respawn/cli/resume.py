@@ -49,10 +49,9 @@ def main(words: list[str]) -> int:
     folder = _chosen(arguments) if named is None else named
     # Imported only now: what is above needs no torch, which takes seconds to load.
     from respawn.cli.closing import failure_told, tell_closing
-    from respawn.cli.saved_config import check_saved_config
-    from respawn.training.launch import take_up
+    from respawn.training.launch import load_config, take_up
 
-    check_saved_config(folder)
+    load_config(folder)  # before anything is done to the run: whether it can be used at all
     finished = None if named is None else _finished(named, arguments)
     if finished is not None:
         print(finished)

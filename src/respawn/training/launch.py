@@ -6,7 +6,7 @@ from pathlib import Path
 
 from respawn.checkpoints.store import Found, find_newest
 from respawn.contracts.records import Event
-from respawn.errors import CheckpointError, ConfigError, RomError
+from respawn.errors import CheckpointError, ConfigError, RomError, RunFolderError
 from respawn.observers.build import ConsoleFacts, build_observers
 from respawn.observers.hub import ObserverHub
 from respawn.runs.json_files import read_json_object, write_json_atomically
@@ -95,13 +95,18 @@ def _with_rom(config: RunConfig, rom: Path) -> RunConfig:
 
 
 def load_config(folder: RunFolder) -> RunConfig:
-    """The configuration that a run folder holds; raises ConfigError where it cannot be used."""
+    """The configuration that a run folder holds; raises RunFolderError naming the file where it cannot be used."""
     said = read_json_object(folder.config)
-    config = config_from_json(said)
-    # A default of today's may be another rule than the one that the run was made by.
-    unsaid = unsaid_settings(config, said)
-    if unsaid:
-        raise ConfigError(f"it does not say {', '.join(unsaid)}: an older respawn wrote it, which did not know of that")
+    try:
+        config = config_from_json(said)
+        # A default of today's may be another rule than the one that the run was made by.
+        unsaid = unsaid_settings(config, said)
+        if unsaid:
+            raise ConfigError(f"it does not say {', '.join(unsaid)}, of which the respawn that wrote it did not know")
+    except ConfigError as error:  # not typed on the command line
+        raise RunFolderError(
+            f"{folder.config} cannot be used ({error}); restore it from a copy, or use the respawn that wrote it"
+        ) from error
     return config
 
 

@@ -84,12 +84,7 @@ def find_trained(runs_dir: Path, name: str, which: str = "newest") -> Trained:
 
 def load_run(folder: RunFolder, which: str = "newest") -> Trained:
     """The policy that a checkpoint of a run holds."""
-    try:
-        config = load_config(folder)
-    except ConfigError as error:  # what is wrong was not typed on the command line, so the file is named
-        raise RunFolderError(
-            f"{folder.config} cannot be used ({error}); restore it from a copy, or use the respawn that wrote it"
-        ) from error
+    config = load_config(folder)
     found = find_checkpoint(folder, config, which)
     check_identity(found, Identity(config_sha256(config), found.manifest.world))
     return Trained(

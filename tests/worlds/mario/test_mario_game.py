@@ -40,7 +40,7 @@ def make(config, scene=nothing_changed, num_lanes=1):
     return MarioWorld(config, num_lanes, game=StagedGame(scene))
 
 
-def make_and_reset(config, scene):
+def make_and_reset(config, scene=nothing_changed):
     world = make(config, scene)
     world.reset([1])
     return world
@@ -163,6 +163,22 @@ class TestWholeGame:
         assert lives == sorted(lives, reverse=True)
         assert result.episodes[0].end == "game over"
         assert world.facts().lives[0] == 3
+
+    def test_how_far_it_came_is_the_same_whether_cutscenes_are_skipped(self):
+        told = []
+        for skip_cutscenes in (True, False):
+            config = replace(COMPLEX, levels=("5-3",), whole_game=True, skip_cutscenes=skip_cutscenes)
+            world = make_and_reset(config)
+            told.append(play(world, config, "RIGHT+B", most_steps=1_000)[0].episodes[0])
+        assert [episode.end for episode in told] == ["game over", "game over"]
+        assert told[0].facts["x"] == told[1].facts["x"]
+
+    @pytest.mark.parametrize(("level", "scene"), [("1-1", AT_THE_POLE), ("1-4", AT_THE_AXE)])
+    def test_a_scene_that_is_watched_is_no_stall(self, level, scene):
+        config = replace(COMPLEX, levels=(level,), whole_game=True, skip_cutscenes=False, frame_skip=2, limit_steps=700)
+        world = make_and_reset(config, scene)
+        episode = play(world, config, *["RIGHT+B"] * 24, "NONE", most_steps=700)[0].episodes[0]
+        assert (episode.facts["flags"], episode.facts["reached"]) == (1.0, "1-2" if level == "1-1" else "2-1")
 
     @pytest.mark.parametrize(("level", "scene", "following"), [("1-1", AT_THE_POLE, "1-2"), ("1-4", AT_THE_AXE, "2-1")])
     def test_the_next_level_follows_a_flag(self, level, scene, following):

@@ -206,6 +206,21 @@ def test_stalling_is_not_getting_any_further():
     assert walk.progress.stalled.tolist() == [0]
 
 
+def test_while_an_end_plays_out_nobody_stalls():
+    walk = Walk()
+    for task in (4, 5, 5, 5):
+        walk.to(40, task=task)
+    assert walk.progress.stalled.tolist() == [0]
+
+
+def test_a_game_that_is_over_leads_nowhere():
+    walk = Walk()
+    walk.to(50, **DOWN_A_PIT)
+    walk.arrives(170, mode=ram.MODE_GAME_OVER)
+    walk.to(170, mode=ram.MODE_GAME_OVER)
+    assert walk.told()["x"] == 50.0
+
+
 def test_the_clock_counts_while_it_runs():
     walk = Walk()
     assert walk.to(40, clock=399)["time"] == 1

@@ -82,7 +82,7 @@ class MarioConfig:
     noop_starts: int = 0
     """and after 0 to this many decisions of standing still on top"""
     skip_cutscenes: bool = True
-    """run on without a decision while Mario does not obey: in pipes, while he grows, between levels"""
+    """run on without a decision while Mario does not obey: in pipes, growing, under the picture, between levels"""
     whole_game: bool = False
     """go on with the next level after a flag and with the next life after a death, until all are lost"""
     stall_steps: int = 240

@@ -1,4 +1,4 @@
-"""Running on while Mario does not obey, through pipes, while he grows, between levels: nothing is decided there."""
+"""Running on while Mario does not obey, in pipes, growing, under the picture, between levels: nothing to decide."""
 
 from dataclasses import replace
 
@@ -74,7 +74,7 @@ def _loses_a_life(watched: Bytes) -> bool:
 
 
 def _has_fallen(watched: Bytes) -> NDArray[np.bool_]:
-    return ram.has_fallen(ram.height(watched), byte(watched, ram.CLOUDS))
+    return ram.has_fallen(ram.height(watched), byte(watched, ram.CLOUDS), byte(watched, ram.MODE))
 
 
 def to_run_on(watched: Bytes, ended: NDArray[np.bool_]) -> Integers:

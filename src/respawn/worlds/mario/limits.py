@@ -44,7 +44,7 @@ def look(facts: MarioFacts) -> Seen:
     victory = facts.mode == ram.MODE_VICTORY
     flag = (facts.task == ram.TASK_FLAGPOLE) | (facts.task == ram.TASK_WALKING_OFF) | victory
     late = facts.time_ran_out != 0
-    fell = ram.has_fallen(facts.y, facts.clouds) & ~victory
+    fell = ram.has_fallen(facts.y, facts.clouds, facts.mode)
     dying = (facts.task == ram.TASK_DYING) | (facts.task == ram.TASK_LIFE_LOST)
     playing = facts.mode == ram.MODE_PLAYING
     return Seen(

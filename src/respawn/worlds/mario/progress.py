@@ -9,6 +9,7 @@ from respawn.contracts.saveable import StateTree
 from respawn.worlds.mario.limits import CLEARED, ENDS, Seen
 from respawn.worlds.mario.ram import (
     MAZE_WARP_PIXELS,
+    MODE_GAME_OVER,
     ON_FLAGPOLE,
     ON_GROUND,
     TASK_CONTROLLED,
@@ -83,7 +84,8 @@ class Progress:
         reset = elsewhere | ~walked
         self.furthest = np.where(reset, after.x, self.furthest + ground).astype(np.int32)
         self.best = np.where(thrown, np.minimum(self.best, after.x), np.maximum(self.best, self.furthest))
-        self.stalled = np.where((ground > 0) | elsewhere | thrown, 0, self.stalled + 1).astype(np.int32)
+        # While an end plays out, nobody can get any further.
+        self.stalled = np.where((ground > 0) | elsewhere | thrown | self.ending, 0, self.stalled + 1).astype(np.int32)
         self.steps += 1
         self.frames += self._frame_skip
         ticks = before.time - after.time
@@ -114,6 +116,8 @@ class Progress:
     def arrive(self, lane: int, frames: int, before: MarioFacts, after: MarioFacts) -> None:
         """A lane has run on by itself for so many frames and is somewhere else, or somebody else, now."""
         self.frames[lane] += frames
+        if after.mode[lane] == MODE_GAME_OVER:  # nobody arrives anywhere: it is where the last life fell to
+            return
         moved = int(after.x[lane]) - int(before.x[lane])
         elsewhere = any(getattr(after, name)[lane] != getattr(before, name)[lane] for name in _PLACE)
         carried = abs(moved) > self._walkable and not elsewhere and not self.ending[lane]

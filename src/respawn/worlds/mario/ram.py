@@ -222,9 +222,9 @@ def height(rows: Bytes) -> Integers:
     return (byte(rows, Y_PAGE).astype(np.int32) - 1) * 256 + byte(rows, Y_LOW)
 
 
-def has_fallen(height: Integers, clouds: Integers | Bytes) -> NDArray[np.bool_]:
+def has_fallen(down: Integers, clouds: Integers | Bytes, mode: Integers | Bytes) -> NDArray[np.bool_]:
     """[B] whether Mario is under the picture, where that costs a life; the game takes note a second or more later."""
-    fallen: NDArray[np.bool_] = (height >= _UNDER_THE_PICTURE) & (clouds == 0)
+    fallen: NDArray[np.bool_] = (down >= _UNDER_THE_PICTURE) & (clouds == 0) & (mode != MODE_VICTORY)
     return fallen
 
 
