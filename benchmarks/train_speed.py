@@ -2,7 +2,7 @@
 
 Decisions a second, collected and learned from, with the same network on the same world; all is measured in turn in one
 run, and the median counts. It is `respawn bench train` that measures, so that threads wait as they do in a training.
-Needs the game and `make peers`. Let nothing else run meanwhile.
+Needs the game. Let nothing else run meanwhile.
 """
 
 import argparse

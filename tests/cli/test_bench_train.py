@@ -60,7 +60,7 @@ def test_table_fits_eighty_columns(respawn, peers, monkeypatch):
 def test_without_the_peer_only_we_are_measured(respawn, peers):
     answer = respawn(*peers("print('missing stable_baselines3', flush=True); sys.exit()"), "--json")
     assert json.loads(answer.out)["peers"] == {}
-    assert "stable_baselines3 is not installed, so only we are measured; 'make peers' installs it" in answer.err
+    assert "stable_baselines3 is not installed, so only we are measured; 'make setup' installs it" in answer.err
 
 
 def test_a_peer_that_fails_is_left_out(respawn, peers):
@@ -97,7 +97,7 @@ def test_the_peer_is_told_all_that_we_go_by():
 
 @pytest.mark.parametrize("vector", [False, True])
 def test_the_real_peer_trains(respawn, vector):
-    pytest.importorskip("stable_baselines3", reason="make peers installs it")
+    pytest.importorskip("stable_baselines3", reason="make setup installs it")
     from respawn.worlds.mario.measure_peers import Peer
 
     plan = {**peer_plan(find_preset("mario"), vector=vector, threads=1), "lanes": 4, "horizon": 32}

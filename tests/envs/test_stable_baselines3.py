@@ -8,7 +8,7 @@ import pytest
 
 import respawn
 
-pytest.importorskip("stable_baselines3", reason="Stable-Baselines3 is not installed; make peers installs it")
+pytest.importorskip("stable_baselines3", reason="Stable-Baselines3 is not installed; make setup installs it")
 
 from stable_baselines3 import PPO
 from stable_baselines3.common.env_checker import check_env

@@ -57,7 +57,7 @@ def main(words: list[str]) -> int:
         print(f"respawn: {sentence}", file=sys.stderr)
     if measured["peers_not_installed"]:
         names = ", ".join(measured["peers_not_installed"])
-        print(f"respawn: {names} is not installed, so only we are measured; 'make peers' installs it", file=sys.stderr)
+        print(f"respawn: {names} is not installed, so only we are measured; 'make setup' installs it", file=sys.stderr)
     if arguments.json:
         print(json.dumps(measured, indent=2))
     else:
