@@ -56,6 +56,17 @@ def test_a_level_that_is_cleared_is_an_exit_code_of_zero(respawn, short, monkeyp
     assert re.search(r"World 1-1 is learned, from nothing, in \d+ seconds and 1,024 decisions\.", answer.out)
 
 
+def test_ctrl_c_while_it_is_judged_says_that_the_run_is_saved(respawn, short, monkeypatch):
+    def interrupt(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(demonstration, "judge_levels", interrupt)
+    answer = respawn("demo", "--name", "show")
+    assert answer.exit_code == 130
+    saved = "(The run runs/show itself is finished and saved; look at it: respawn play show)"
+    assert answer.sentence == f"interrupted {saved}"
+
+
 def test_without_a_film_the_rest_is_made_and_the_exit_code_is_one(respawn, short, monkeypatch):
     def fail(*_):
         raise VideoError("there is no encoder")

@@ -40,3 +40,21 @@ def test_a_table_for_people_fits_eighty_columns(respawn, runs, monkeypatch):
 def test_bad_input_is_one_sentence(respawn, runs, words, sentence):
     answer = respawn("evaluate", *words)
     assert answer.exit_code == 2 and answer.sentence.startswith(sentence)
+
+
+def test_seeds_that_judged_the_run_while_it_learned_are_refused(respawn, runs, tiny):
+    watched = ["--evaluation.every-updates", "1", "--evaluation.episodes", "2", "--evaluation.num-lanes", "2"]
+    assert respawn("train", "cartpole-ppo", "--updates", "1", "--name", "new", *tiny, *watched).exit_code == 0
+    answer = respawn("evaluate", "new", "--seed-base", "1000001")
+    assert answer.exit_code == 2
+    assert answer.sentence.startswith("fresh seeds are wanted, and of 1000001 to 1000100, some are among those that")
+    assert respawn("evaluate", "new", "--seed-base", "1000002", "--episodes", "2").exit_code == 0
+
+
+def test_a_damaged_checkpoint_that_was_asked_for_is_named(respawn, runs):
+    (runs / "pole/checkpoints/u00000003/weights.safetensors").write_bytes(b"")
+    answer = respawn("evaluate", "pole", "--checkpoint", "u00000003")
+    assert answer.exit_code == 2
+    assert answer.sentence.startswith(
+        "the checkpoint asked for in runs/pole/checkpoints is damaged (u00000003: weights."
+    )

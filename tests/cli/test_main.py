@@ -125,6 +125,25 @@ def test_ctrl_c_after_the_end_changes_nothing():
     assert "KeyboardInterrupt" not in done.stderr
 
 
+def test_sigterm_is_told_as_ctrl_c_is():
+    killed = "from respawn.cli import doctor; doctor.main = lambda words: os.kill(os.getpid(), signal.SIGTERM)"
+    leave = "sys.argv = ['respawn', 'doctor']; from respawn.cli.main import main_and_leave; main_and_leave()"
+    code = f"import os, signal, sys; {killed}; {leave}"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (143, "respawn: interrupted\n")
+
+
+def test_places_that_may_not_be_read_are_no_failure(respawn, monkeypatch):
+    def refuse(words):
+        raise PermissionError(13, "Permission denied", "runs")
+
+    monkeypatch.setattr(doctor, "main", refuse)
+    answer = respawn("doctor")
+    assert answer.exit_code == 2 and answer.sentence.startswith(
+        "the system refuses: [Errno 13] Permission denied: 'runs'"
+    )
+
+
 def test_threads_sleep_soon_unless_somebody_wants_it_otherwise(respawn, monkeypatch):
     monkeypatch.setattr(doctor, "main", lambda words: 0)
     monkeypatch.delenv("GOMP_SPINCOUNT", raising=False)

@@ -86,8 +86,9 @@ def test_show_says_how_a_run_ended(respawn, runs):
     write_status(folder, "failed", cause="ValueError: the pole\nbroke")
     status = facts(table(respawn, "runs", "show", "pole"))["status"]
     assert status == "failed: ValueError: the pole broke; the traceback is in runs/pole/failure.txt"
-    write_status(folder, "failed", cause="KeyboardInterrupt:")
-    assert facts(table(respawn, "runs", "show", "pole"))["status"].startswith("failed: interrupted in the middle")
+    write_status(folder, "stopped", cause="a second signal came")
+    status = facts(table(respawn, "runs", "show", "pole"))["status"]
+    assert status == "stopped: a second signal came; nothing before the newest checkpoint is lost"
     write_status(folder, "stopped")
     assert facts(table(respawn, "runs", "show", "pole"))["status"] == "stopped"
 

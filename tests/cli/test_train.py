@@ -8,6 +8,7 @@ import pytest
 from respawn.cli import closing
 from respawn.errors import WorldError
 from respawn.runs.layout import RunFolder
+from respawn.runs.metadata import read_status
 from respawn.worlds.mario import rom as roms
 
 
@@ -154,6 +155,15 @@ def test_a_run_meant_for_a_gpu_is_not_started_without_one(respawn, runs, tiny, m
     assert respawn("train", "cartpole-ppo", "--wants-gpu", "--name", "new", "--updates", "1", *tiny).exit_code == 0
 
 
+def test_ctrl_c_before_the_first_update_leaves_nothing_behind(respawn, runs, tiny, monkeypatch):
+    def interrupt(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("respawn.training.launch.assemble", interrupt)
+    answer = respawn("train", "cartpole-ppo", "--name", "new", *tiny)
+    assert (answer.exit_code, answer.sentence) == (130, "interrupted") and left_behind(runs) == set()
+
+
 def in_trouble(how: str, *, times: int = 1) -> list[str]:
     trouble = ["--world.env-id", "Trouble-v0", "--world.env-kwargs", "how", how, "times", str(times)]
     return ["train", "cartpole-ppo", "--updates", "9", "--name", "new", "--checkpoints.every-updates", "1", *trouble]
@@ -201,6 +211,10 @@ def test_a_second_ctrl_c_does_not_wait(respawn, runs, tiny):
         "run new was interrupted in the middle of an update; "
         "the newest checkpoint is u00000002, go on from it with: respawn resume new"
     )
+    folder = RunFolder(runs / "new")
+    assert read_status(folder).status == "stopped" and not folder.failure.exists()
+    events = folder.events.read_text()
+    assert "stopped at update 2, and not saved: a second signal came in the middle of an update" in events
 
 
 def test_a_judgement_that_fails_does_not_look_like_a_lost_run(respawn, runs, monkeypatch):

@@ -14,7 +14,7 @@ from respawn.checkpoints import checkpointer
 from respawn.checkpoints.store import find_newest, saved
 from respawn.cli.main import main
 from respawn.collection.config import CollectionConfig
-from respawn.errors import CheckpointError, CheckpointWriteError, ConfigError, RunFolderError
+from respawn.errors import CheckpointError, CheckpointWriteError, RunFolderError
 from respawn.evaluation.config import EvaluationConfig
 from respawn.observers.jsonl import JsonlStream
 from respawn.runs.layout import RunFolder
@@ -148,9 +148,24 @@ def test_a_torn_last_row_is_made_again(copied):
     [
         ("config.json", lambda text: text[:-9], RunFolderError, r"config\.json should hold JSON"),
         ("config.json", lambda text: "[]", RunFolderError, r"config\.json should hold a JSON object"),
-        ("config.json", lambda text: text.replace('"seed"', '"seed_"'), ConfigError, r"does not fit.*seed_"),
-        ("config.json", lambda text: text.replace('"seed": 0', '"seed": "x"'), ConfigError, r"does not fit.*seed"),
-        ("config.json", lambda text: text.replace('"clip": 0.2', '"clip": "x"'), ConfigError, r"does not fit"),
+        (
+            "config.json",
+            lambda text: text.replace('"seed"', '"seed_"'),
+            RunFolderError,
+            r"config\.json cannot be used .*does not fit.*seed_",
+        ),
+        (
+            "config.json",
+            lambda text: text.replace('"seed": 0', '"seed": "x"'),
+            RunFolderError,
+            r"config\.json cannot be used .*does not fit.*seed",
+        ),
+        (
+            "config.json",
+            lambda text: text.replace('"clip": 0.2', '"clip": "x"'),
+            RunFolderError,
+            r"config\.json cannot be used .*does not fit",
+        ),
         ("config.json", lambda text: text.replace('"seed": 0', '"seed": 1'), CheckpointError, r"other settings than"),
         ("config.json", lambda text: text.replace("CartPole-v1", "Acrobot-v1"), CheckpointError, r"another world"),
         ("meta.json", lambda text: text[:-9], RunFolderError, r"meta\.json should hold JSON"),

@@ -176,7 +176,7 @@ def test_a_second_signal_does_not_wait(tmp_path, monkeypatch, capsys):
         assert main(["resume", "left", "--runs", str(tmp_path)]) == 143
     assert "interrupted" in capsys.readouterr().err
     assert signal.getsignal(signal.SIGTERM) is before
-    assert read_status(folder).status == "failed"
+    assert read_status(folder).status == "stopped"
     assert find_newest(folder.checkpoints).manifest.updates == 5
     take_up(folder)
     assert trace(folder) == straight(config, tmp_path)

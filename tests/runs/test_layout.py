@@ -27,6 +27,13 @@ def test_create_makes_a_new_folder_and_never_takes_one_over(tmp_path):
         create(tmp_path / "runs", "a.b_c-1", {}, {})
 
 
+def test_create_loses_a_race_in_the_same_words(tmp_path, monkeypatch):
+    create(tmp_path, "a", {}, {})
+    monkeypatch.setattr(Path, "exists", lambda path: False)  # it came between the look and the rename
+    with pytest.raises(RunFolderError, match="resume it or pick another --name"):
+        create(tmp_path, "a", {}, {})
+
+
 @pytest.mark.parametrize("name", ["", ".", "..", ".hidden", "a/b", "../a", "a b", "ä", "a\n", "x" * 129])
 def test_create_refuses_names_that_are_not_plain(tmp_path, name):
     with pytest.raises(RunFolderError, match="letters, digits"):

@@ -57,6 +57,14 @@ def test_films_change_no_number_of_the_run(tmp_path):
     assert weights[0] == weights[1]
 
 
+def test_what_is_filmed_is_saved_before(tmp_path, monkeypatch):
+    saved = []
+    monkeypatch.setattr(film, "make_film", lambda *_, **__: saved.append(find_newest(folder.checkpoints).path.name))
+    folder = RunFolder(tmp_path / "filmed")
+    trained(tmp_path, "filmed", 1)
+    assert saved == ["u00000001", "u00000002", "u00000003"]
+
+
 def test_a_film_that_fails_is_a_warning(tmp_path, monkeypatch):
     def fail(*_, **__):
         raise RuntimeError("no such\nencoder")

@@ -16,9 +16,9 @@ def cadence():
     return Cadence(EvaluationConfig(), CheckpointsConfig(), last_update=5, limit_seconds=None)
 
 
-@pytest.mark.parametrize(("asked", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+@pytest.mark.parametrize(("asked", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)])
 def test_the_first_signal_asks_and_the_second_does_not_wait(asked, code, cadence):
-    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
     told: list[Event] = []
     with stop_on_signals(cadence, told.append) as shutdown:
         assert shutdown.exit_code == 0 and not cadence.finished(Clock())
@@ -29,5 +29,15 @@ def test_the_first_signal_asks_and_the_second_does_not_wait(asked, code, cadence
             os.kill(os.getpid(), signal.SIGTERM)
         assert shutdown.exit_code == code
         shutdown.wait_until_told()
-    assert [event.kind for event in told] == ["stopping"] and "once more to drop" in told[0].message
+    assert [event.kind for event in told] == ["stopping"] and "once more: at once, without" in told[0].message
     assert {number: signal.getsignal(number) for number in before} == before
+
+
+def test_nohup_is_heard(cadence):
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    try:
+        with stop_on_signals(cadence, lambda event: None) as shutdown:
+            os.kill(os.getpid(), signal.SIGHUP)
+            assert shutdown.signal is None
+    finally:
+        signal.signal(signal.SIGHUP, before)

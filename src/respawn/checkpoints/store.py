@@ -66,7 +66,8 @@ def find_newest(folder: Path, only: str | None = None) -> Found | None:
         except CheckpointError as error:
             passed_over.append(f"{path.name}: {error}")
     if passed_over:
-        raise CheckpointError(f"every checkpoint in {folder} is damaged ({'; '.join(passed_over)})")
+        which = "every checkpoint" if only is None else "the checkpoint asked for"
+        raise CheckpointError(f"{which} in {folder} is damaged ({'; '.join(passed_over)})")
     return None
 
 

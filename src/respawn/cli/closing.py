@@ -3,15 +3,15 @@
 import shlex
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 
 from respawn.checkpoints.store import find_newest
 from respawn.cli.pipes import forget_stdout
 from respawn.cli.wording import command_for, command_to_go_on, in_one_line
-from respawn.errors import CheckpointError, RespawnError
+from respawn.errors import CheckpointError, RespawnError, RunFolderError
 from respawn.evaluation.config import EvaluationConfig
 from respawn.evaluation.intervals import wilson_interval
 from respawn.evaluation.levels import count_courses
+from respawn.runs.json_files import read_json_object
 from respawn.runs.layout import RunFolder
 from respawn.training.drive import Outcome
 from respawn.training.judge import Judgement, judge
@@ -68,11 +68,11 @@ def failure_told(folder: RunFolder) -> Iterator[None]:
 
     A run that could not even begin is left to whoever catches its error: it left nothing that could be told about.
     """
-    before = _written_at(folder.failure)
+    before = _ended_badly_at(folder)
     try:
         yield
     except BaseException as error:
-        if _written_at(folder.failure) == before:
+        if _ended_badly_at(folder) == before:
             raise
         told = RespawnError(_failed(folder, error))
         if isinstance(error, KeyboardInterrupt):
@@ -135,8 +135,9 @@ def _way_on(folder: RunFolder) -> str:
     return f"the newest checkpoint is {found.path.name}, go on from it with: {command_for('resume', folder)}"
 
 
-def _written_at(path: Path) -> int | None:
+def _ended_badly_at(folder: RunFolder) -> int | None:
+    """When it was last recorded that the run failed, or stopped and was not saved; None: that is not what it says."""
     try:
-        return path.stat().st_mtime_ns
-    except OSError:
+        return folder.status.stat().st_mtime_ns if "cause" in read_json_object(folder.status) else None
+    except (OSError, RunFolderError):
         return None

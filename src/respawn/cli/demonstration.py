@@ -46,6 +46,16 @@ def demonstrate(arguments: "DemoArguments") -> int:
         folder, outcome = begin(config, preset=PRESET, runs_dir=arguments.runs, name=name)
     if outcome.status != "finished":
         return tell_closing(folder, outcome)
+    try:
+        return _show_what_it_learned(folder, outcome)
+    except KeyboardInterrupt as error:
+        error.add_note(
+            f"(The run {folder.path} itself is finished and saved; look at it: {command_for('play', folder)})"
+        )
+        raise
+
+
+def _show_what_it_learned(folder: RunFolder, outcome: Outcome) -> int:
     trained = load_run(folder, "newest" if outcome.goal_reached else "best")
     if not (sys.stdout.isatty() and sys.stderr.isatty()):  # no bar is seen, or it is not in what is kept
         print("Judging and filming ...", flush=True)

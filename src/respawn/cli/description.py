@@ -45,7 +45,7 @@ def describe(folder: RunFolder) -> dict[str, Any]:
         "last_update": last_row(folder.updates),
         "last_evaluation": last_row(folder.evaluations),
         "best_metric": _best_metric(folder),
-        "cause": status.facts.get("cause") if status.status == "failed" else None,
+        "cause": status.facts.get("cause"),
         "go_on": _go_on(folder, status, manifest.updates if manifest else 0),
     }
 
@@ -122,7 +122,7 @@ def _status_note(folder: RunFolder, status: RunStatus) -> str:
         return "its process is gone without having ended the run; nothing before the newest checkpoint is lost"
     if status.status == "failed":
         cause = " ".join(str(facts.get("cause", "the cause is not recorded")).split())
-        if cause.startswith("KeyboardInterrupt"):
-            return "interrupted in the middle of an update; nothing before the newest checkpoint is lost"
         return f"{cause}; the traceback is in {folder.failure}"
+    if status.status == "stopped" and "cause" in facts:
+        return f"{facts['cause']}; nothing before the newest checkpoint is lost"
     return ""

@@ -78,13 +78,15 @@ def main(words: list[str]) -> int:
         return _evaluate_levels(load_shipped(arguments.run, arguments.checkpoint), arguments)
     folder = find(arguments.runs, arguments.run)
     # Imported only now: what is above needs no torch, which takes seconds to load.
-    from respawn.training.judge import judge
+    from respawn.training.judge import check_fresh_seeds, judge
     from respawn.training.launch import load_config
     from respawn.training.trained import load_run
 
-    if isinstance(load_config(folder).world, MarioConfig):
+    config = load_config(folder)
+    if isinstance(config.world, MarioConfig):
         return _evaluate_levels(load_run(folder, arguments.checkpoint), arguments)
     _refuse_what_is_marios(folder, arguments)
+    check_fresh_seeds(config, arguments.seed_base, arguments.seed_base + arguments.episodes - 1)
     evaluation = EvaluationConfig(
         episodes=arguments.episodes,
         num_lanes=arguments.lanes or LANES,

@@ -8,6 +8,7 @@ import sys
 import traceback
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from types import FrameType
 from typing import NoReturn
 
 from respawn import __version__
@@ -54,24 +55,39 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return exit_code
     except RespawnError as error:
         return _say(" ".join([str(error), *getattr(error, "__notes__", [])]), error.exit_code)
-    except KeyboardInterrupt:
-        return _say("interrupted", 130)
+    except KeyboardInterrupt as error:
+        said = " ".join(["interrupted", *getattr(error, "__notes__", [])])
+        return _say(said, getattr(error, "exit_code", 128 + signal.SIGINT))
     except BrokenPipeError:
         # Whoever read our output has gone, as `head` does; what they wanted they have.
         forget_stdout()
         return 0
     except OSError as error:
-        return _say(f"the system refuses: {error}; check that the place exists, is yours and has room", 1)
+        refused = isinstance(error, PermissionError | FileNotFoundError | NotADirectoryError)
+        sentence = f"the system refuses: {error}; check that the place exists, is yours and has room"
+        return _say(sentence, 2 if refused else 1)
     except Exception as error:  # noqa: BLE001 - the edge of the process, and it is recorded
         traceback.print_exc()
         return _say(f"{type(error).__name__} is no answer to expect from respawn; please report the lines above", 1)
 
 
+class Terminated(KeyboardInterrupt):
+    """SIGTERM: what Ctrl-C cleans up after is cleaned up after this as well. A training saves first, by itself."""
+
+    exit_code = 128 + signal.SIGTERM
+
+
+def _terminate(number: int, frame: FrameType | None) -> NoReturn:
+    raise Terminated
+
+
 def main_and_leave() -> NoReturn:
     """Run the command of this process's own words, and end the process."""
+    signal.signal(signal.SIGTERM, _terminate)
     exit_code = main()
-    # All is said and done: a Ctrl-C that comes now would only spoil the exit code.
+    # All is said and done: a signal that comes now would only spoil the exit code.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
     sys.exit(exit_code)
 
 

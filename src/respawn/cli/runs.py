@@ -27,6 +27,9 @@ USAGE = """usage: respawn runs {list,show,compare} [...]
 ROOM_FOR_EVERY_COLUMN = 100
 """On less columns than this, a list leaves out what the names of runs mostly say anyway."""
 
+MOST_NAME = 40
+"""Longer names are broken: those that runs are given by default are shorter."""
+
 STYLES = {"running": "green", "finished": "", "stopped": "cyan", "killed": "yellow", "failed": "red", "broken": "red"}
 
 
@@ -112,7 +115,8 @@ def _show_list(rows: list[dict[str, Any]]) -> None:
     if target.width < ROOM_FOR_EVERY_COLUMN:
         columns = {name: cell for name, cell in columns.items() if name not in ("world", "decisions")}
     table = new_table()
-    table.add_column("run", overflow="fold")
+    # A name that is broken cannot be copied.
+    table.add_column("run", overflow="fold", min_width=min(MOST_NAME, max(len(row["name"]) for row in rows)))
     table.add_column("status", no_wrap=True)
     for name in columns:
         table.add_column(name, justify="left" if name == "world" else "right", no_wrap=name != "world")

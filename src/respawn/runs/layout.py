@@ -2,6 +2,7 @@
 
 import contextlib
 import difflib
+import errno
 import json
 import os
 import re
@@ -174,15 +175,19 @@ def create(runs_dir: Path, name: str, meta: Mapping[str, Any], config: Mapping[s
         write_json_atomically(aside.meta, meta)
         write_json_atomically(aside.config, config)
         if folder.path.exists():
-            raise RunFolderError(
-                f"a new run needs a new folder, but {folder.path} exists; resume it or pick another --name"
-            )
+            raise _taken(folder)
         aside.path.rename(folder.path)
     except OSError as error:
+        if error.errno in (errno.ENOTEMPTY, errno.EEXIST):  # somebody else made one between our look and our rename
+            raise _taken(folder) from error
         raise RunFolderError(f"the run folder {folder.path} cannot be made ({error}); pick another place") from error
     finally:
         shutil.rmtree(aside.path, ignore_errors=True)
     return folder
+
+
+def _taken(folder: RunFolder) -> RunFolderError:
+    return RunFolderError(f"a new run needs a new folder, but {folder.path} exists; resume it or pick another --name")
 
 
 def find(runs_dir: Path, name: str) -> RunFolder:

@@ -70,14 +70,27 @@ def _status_kept(run: Run, folder: RunFolder) -> Iterator[None]:
 
 def _save_what_is_safe(run: Run, folder: RunFolder, error: BaseException) -> None:
     """Keep the update before the failure if it is whole, and let everybody know."""
+    if isinstance(error, KeyboardInterrupt):
+        _note_interruption(run, folder, error)
+        return
     run.tell(Event("failed", f"failed at update {run.clock.updates}: {_cause(error)}", "error"))
-    if run.at_boundary and not isinstance(error, CheckpointWriteError | KeyboardInterrupt):
+    if run.at_boundary and not isinstance(error, CheckpointWriteError):
         # The failure came after an update was whole (in an evaluation, say): all of that update can be kept.
         try:
             save_if_due(run)
         except Exception as second:  # noqa: BLE001 - told with the first error, which is the one to report
             error.add_note(f"and its last update could not be saved: {second}")
     record_failure(folder, error, updates=run.clock.updates, decisions=run.clock.decisions)
+
+
+def _note_interruption(run: Run, folder: RunFolder, error: KeyboardInterrupt) -> None:
+    """Nothing failed: somebody did not wait until the run was saved."""
+    reason = str(error) or "it was interrupted in the middle of an update"
+    run.tell(Event("stopped", f"stopped at update {run.clock.updates}, and not saved: {reason}", "warning"))
+    try:
+        write_status(folder, "stopped", updates=run.clock.updates, decisions=run.clock.decisions, cause=reason)
+    except OSError as second:
+        error.add_note(f"and that could not be recorded in {folder.path}: {second}")
 
 
 def record_failure(folder: RunFolder, error: BaseException, *, updates: int = 0, decisions: int = 0) -> None:

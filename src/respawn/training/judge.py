@@ -9,7 +9,7 @@ from respawn.checkpoints.store import WEIGHTS, Found, check_identity, find_best,
 from respawn.contracts.learner import Weights
 from respawn.contracts.records import Episode
 from respawn.contracts.world import WorldSpec
-from respawn.errors import CheckpointError
+from respawn.errors import CheckpointError, ConfigError
 from respawn.evaluation.config import EvaluationConfig
 from respawn.evaluation.evaluator import Evaluator, summarise
 from respawn.learners.trainee import ModelWeights
@@ -68,6 +68,17 @@ def judge(
         metrics=summarise(episodes),
         episodes=tuple(episodes),
     )
+
+
+def check_fresh_seeds(config: RunConfig, first: int, last: int, of_what: str = "") -> None:
+    """Refuse seeds by which the run was judged while it learned: its best checkpoint was chosen by them."""
+    watched = config.evaluation
+    last_watched = watched.seed_base + watched.episodes - 1
+    if watched.every_updates > 0 and first <= last_watched and watched.seed_base <= last:
+        raise ConfigError(
+            f"fresh seeds are wanted, and of {first} to {last}{of_what}, some are among those that the run was judged "
+            f"by while it learned ({watched.seed_base} to {last_watched}); name another --seed-base"
+        )
 
 
 def find_checkpoint(folder: RunFolder, config: RunConfig, which: str) -> Found:

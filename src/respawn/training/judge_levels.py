@@ -21,6 +21,7 @@ from respawn.evaluation.levels import (
 from respawn.models.actor_critic import ActorCritic
 from respawn.training.config import RunConfig
 from respawn.training.device import prepare_torch, resolve_device
+from respawn.training.judge import check_fresh_seeds
 from respawn.training.trained import Trained
 from respawn.worlds.mario.config import MarioConfig
 from respawn.worlds.mario.levels import find_levels
@@ -135,18 +136,9 @@ def _judged_world(trained: Trained, trials: LevelTrials) -> MarioConfig:
 
 
 def _check_seeds(config: RunConfig, trials: LevelTrials, levels: list[str]) -> None:
-    """Refuse seeds by which the run was judged while it learned: its best checkpoint was chosen by them."""
-    watched = config.evaluation
-    if watched.every_updates == 0:
-        return
-    last = watched.seed_base + watched.episodes - 1
     for level in levels:
         seeds = level_seeds(level, trials.seed_base, trials.episodes)
-        if seeds[0] <= last and watched.seed_base <= seeds[-1]:
-            raise ConfigError(
-                f"fresh seeds are wanted, and of {seeds[0]} to {seeds[-1]}, for level {level}, some are among those "
-                f"that the run was judged by while it learned ({watched.seed_base} to {last}); name another --seed-base"
-            )
+        check_fresh_seeds(config, seeds[0], seeds[-1], f", for level {level}")
 
 
 def _policies(model: ActorCritic, world: MarioConfig, trials: LevelTrials) -> dict[str, Policy]:

@@ -33,8 +33,8 @@ def begin(config: RunConfig, *, preset: str, runs_dir: Path, name: str | None = 
     with folder.lock():
         try:
             run = _assembled(config, folder, first_update=0)
-        except (ConfigError, RomError):
-            # Nothing was learned and nothing can be: leave no empty run behind.
+        except (ConfigError, RomError, KeyboardInterrupt):
+            # Nothing was learned: leave no empty run behind.
             shutil.rmtree(folder.path)
             if first_of_all:
                 runs_dir.rmdir()

@@ -40,4 +40,5 @@ def updates(run: Run) -> Iterator[UpdateReport]:
         run.judge()
         if run.cadence.checkpoint_due(run.clock):
             run.save()
+        run.film()
         yield report

@@ -129,15 +129,21 @@ class Run:
             self.director.observe(self.judged)
             self.cadence.judged(self.judged)
             self.tell(self.judged)
-            if self.films.due(self.clock):
-                with self.timed("film"):
-                    self.films.film(self.learner.weights(), self.clock)
+
+    def film(self) -> None:
+        """Film the weights that were judged if it is time to; after saving, for a film takes seconds."""
+        if self.judged is not None and self.films.due(self.clock):
+            if self.cadence.unsaved(self.clock):
+                self.save()
+            with self.timed("film"):
+                self.films.film(self.learner.weights(), self.clock)
 
     def make_up(self) -> None:
         """Judge and save an update whose evaluation failed before the run was resumed; mostly there is none."""
         self.judge()
         if self.judged is not None:
             self.save()
+            self.film()
 
     def save(self) -> None:
         """Write a checkpoint. Only at an update's boundary, when nothing is in flight."""

@@ -14,8 +14,16 @@ class InterruptedTwice(KeyboardInterrupt):
     """Somebody did not want to wait for the update to end."""
 
     def __init__(self, exit_code: int) -> None:
-        super().__init__()
+        super().__init__("a second signal came in the middle of an update")
         self.exit_code = exit_code
+
+
+def _signals() -> list[signal.Signals]:
+    """Those that ask a run to stop; a terminal that is closed does too, unless `nohup` says that it should not."""
+    asking = [signal.SIGINT, signal.SIGTERM]
+    if hasattr(signal, "SIGHUP") and signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:
+        asking.append(signal.SIGHUP)
+    return asking
 
 
 class Shutdown:
@@ -32,13 +40,13 @@ class Shutdown:
 
     @property
     def exit_code(self) -> int:
-        """What a process that was stopped by this signal answers: 130 for SIGINT, 143 for SIGTERM, 0 for none."""
+        """What a process that was stopped by this signal answers: 130 for SIGINT, 143 for SIGTERM; 0 for none."""
         return 0 if self.signal is None else 128 + self.signal.value
 
 
 @contextmanager
 def stop_on_signals(cadence: Cadence, notify: Callable[[Event], None]) -> Iterator[Shutdown]:
-    """While inside, the first SIGINT or SIGTERM asks the run to stop at the next update; a second one drops it."""
+    """While inside, the first SIGINT, SIGTERM or SIGHUP asks the run to stop at the next update; a second drops it."""
     shutdown = Shutdown()
 
     def ask(number: int, frame: FrameType | None) -> None:
@@ -47,11 +55,13 @@ def stop_on_signals(cadence: Cadence, notify: Callable[[Event], None]) -> Iterat
         shutdown.signal = signal.Signals(number)
         cadence.stop_requested = True
         # Told from a thread: the signal may have come while an observer was in the middle of a record.
-        message = "stopping after this update, and saving; once more to drop the update"
+        message = (
+            "stopping after this update, and saving; once more: at once, without what came after the last checkpoint"
+        )
         shutdown.telling = Thread(target=notify, args=(Event("stopping", message),), daemon=True)
         shutdown.telling.start()
 
-    before = {number: signal.signal(number, ask) for number in (signal.SIGINT, signal.SIGTERM)}
+    before = {number: signal.signal(number, ask) for number in _signals()}
     try:
         yield shutdown
     finally:
