@@ -1,5 +1,6 @@
 """What is said when training ends, well or not: what was learned, where it is, and how to go on."""
 
+import errno
 import shlex
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -34,8 +35,10 @@ def tell_closing(folder: RunFolder, outcome: Outcome) -> int:
     """
     try:
         return _tell(folder, outcome)
-    except BrokenPipeError:
-        # Nobody hears it; how the run ended is the same.
+    except OSError as error:
+        if error.errno not in (errno.EPIPE, errno.EIO):
+            raise
+        # Nobody hears it, the reader or the terminal is gone; how the run ended is the same.
         forget_stdout()
         return outcome.exit_code
 
