@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
-ENGINE := CMakeLists.txt $(wildcard $(foreach room,nes screen pool bindings,native/$(room) native/$(room)/*.h native/$(room)/*.cpp))
+ENGINE := CMakeLists.txt $(wildcard $(foreach room,nes screen pool fish bindings fish_bindings,native/$(room) native/$(room)/*.h native/$(room)/*.cpp))
 NATIVE := $(wildcard native/*/*.h native/*/*.cpp)
 
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt

@@ -20,8 +20,8 @@ def test_the_readmes_line_for_gymnasium():
     run(line)
 
 
-@pytest.mark.parametrize("page", ["mario.md", "mario-gymnasium.md", "mario-engine.md"])
-def test_the_pages_of_mario(page):
+@pytest.mark.parametrize("page", ["fish-environments.md", "mario.md", "mario-gymnasium.md", "mario-engine.md"])
+def test_the_pages_of_worlds(page):
     text = (ROOT / "docs/worlds" / page).read_text(encoding="utf-8")
     blocks = re.findall(r"^```python\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
     assert blocks

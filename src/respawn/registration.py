@@ -6,18 +6,19 @@ import sys
 from importlib.machinery import ModuleSpec, PathFinder
 from types import ModuleType
 
+FISH = "respawn/Fish-v0"
 MARIO = "respawn/Mario-v0"
 
 
 def register() -> None:
     """Tell Gymnasium the names, once."""
     gymnasium = importlib.import_module("gymnasium")
-    if MARIO not in gymnasium.registry:
-        gymnasium.register(
-            id=MARIO,
-            entry_point="respawn.envs.mario:MarioEnv",
-            vector_entry_point="respawn.envs.mario:MarioVectorEnv",
-        )
+    for name, room, single, many in (
+        (FISH, "respawn.envs.fish", "FishEnv", "FishVectorEnv"),
+        (MARIO, "respawn.envs.mario", "MarioEnv", "MarioVectorEnv"),
+    ):
+        if name not in gymnasium.registry:
+            gymnasium.register(id=name, entry_point=f"{room}:{single}", vector_entry_point=f"{room}:{many}")
 
 
 def register_with_gymnasium() -> None:

@@ -110,8 +110,8 @@ def test_a_table_fits_eighty_columns(respawn, mario, monkeypatch):
         (["pole", "--levels", "1-1"], "--levels is for runs in the Mario world, and pole is in another one"),
         (["pole", "--sticky", "0"], "--sticky is for runs in the Mario world"),
         (["pole", "--start-jitter", "0"], "--start-jitter is for runs in the Mario world"),
-        (["pole", "--only-greedy"], "--only-greedy is for runs in the Mario world"),
-        (["pole", "--no-null-policies"], "--no-null-policies is for runs in the Mario world"),
+        (["pole", "--only-greedy"], "--only-greedy is for runs in the Mario or fish world"),
+        (["pole", "--no-null-policies"], "--no-null-policies is for runs in the Mario or fish world"),
         (["pole", "--rom", "a.nes"], "--rom is for runs in the Mario world"),
     ],
 )

@@ -87,6 +87,7 @@ def test_a_mistake_keeps_its_exit_code_and_off_stdout_when_stderr_is_closed():
         ["play"],
         ["video"],
         ["map"],
+        ["plot"],
         ["runs"],
         ["runs", "list"],
         ["runs", "show"],

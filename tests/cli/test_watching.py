@@ -98,7 +98,7 @@ def test_the_best_of_some(respawn, here):
         (["video", "small", "--out", "/proc/x.mp4"], "/proc/x.mp4 cannot be written ("),
         (["video", "small", "--movie", "/proc/x.fm2"], "/proc/x.fm2 cannot be written ("),
         (["map", "small", "--out", "/proc/new/x.png"], "/proc/new/x.png cannot be written ("),
-        (["map", "small", "--out", "a.jpg"], "a figure is written as .png, and 'a.jpg' came"),
+        (["map", "small", "--out", "a.jpg"], "a figure is written as .png or .svg, and 'a.jpg' came"),
     ],
 )
 def test_mistakes_get_a_sentence_and_leave_nothing(respawn, here, words, sentence):

@@ -150,11 +150,11 @@ class Remembering(FakeWorld):
 
     def __init__(self, num_lanes):
         super().__init__(num_lanes, with_absences=True)
-        self.shown, self.present, self.results = [], [], []
+        self.shown, self.there, self.results = [], [], []
 
     def step(self, actions):
         self.shown.append(self.observe().clone())
-        self.present.append(self._present().clone())
+        self.there.append(self._present().clone())
         result = super().step(actions)
         self.results.append((actions.clone(), result, self.final_observations().clone()))
         return result
@@ -169,7 +169,7 @@ def test_every_row_is_in_its_place(kind):
         name: torch.cat([getattr(rollout, name) for rollout in rollouts])
         for name in ("actions", "rewards", "terminated", "truncated", "valid")
     }
-    assert torch.equal(joined["valid"], torch.stack(world.present))
+    assert torch.equal(joined["valid"], torch.stack(world.there))
     assert 0 < int((~joined["valid"]).sum()) < joined["valid"].numel()
     assert torch.equal(torch.cat([rollout.observations[:-1] for rollout in rollouts]), torch.stack(world.shown))
     assert torch.equal(joined["actions"], torch.stack([actions for actions, _, _ in world.results]))
@@ -186,8 +186,8 @@ def test_an_absence_crosses_from_one_rollout_to_the_next():
     """Rollouts of a single step: the mask of a row comes from the step before, in the rollout before."""
     world = Remembering(3)
     rollouts = gather(make_collector("sync", world, horizon_steps=1), [make_order(version) for version in range(30)])
-    assert torch.equal(torch.cat([rollout.valid for rollout in rollouts]), torch.stack(world.present))
-    assert not torch.stack(world.present).all()
+    assert torch.equal(torch.cat([rollout.valid for rollout in rollouts]), torch.stack(world.there))
+    assert not torch.stack(world.there).all()
 
 
 def test_memory_is_what_the_lane_remembers_and_is_wiped_at_ends():
@@ -209,7 +209,6 @@ def test_a_world_that_cannot_say_its_state_begins_anew():
     gather(collector, [make_order(0)] * 3, close=False)
     collector.restore(collector.state())
     assert not collector._actor.memory["hidden"].any()
-    assert collector._valid.all()
 
 
 def test_times_are_measured():

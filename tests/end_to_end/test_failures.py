@@ -124,10 +124,10 @@ def test_an_evaluation_that_fails_keeps_the_whole_update_and_is_made_up_for(lag,
     config = tiny("vtrace", updates=20, collection=LAGS[lag])
     real = Evaluator.evaluate
 
-    def evaluate(self, weights, clock):
+    def evaluate(self, weights, clock, knobs):
         if clock.updates == 16:
             raise WorldError("no judge came")
-        return real(self, weights, clock)
+        return real(self, weights, clock, knobs)
 
     with monkeypatch.context() as patch:
         patch.setattr(Evaluator, "evaluate", evaluate)

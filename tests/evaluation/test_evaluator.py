@@ -4,6 +4,7 @@ import pytest
 import torch
 
 from respawn.contracts.clock import Clock
+from respawn.contracts.knobs import Knobs
 from respawn.contracts.learner import Weights
 from respawn.contracts.records import Episode
 from respawn.errors import ConfigError
@@ -17,6 +18,9 @@ from respawn.testing.suites.saveable import freeze
 
 CPU = torch.device("cpu")
 NOISY = ModelConfig(hidden_sizes=(8,), core="gru", core_size=8, noisy=True)
+
+
+KNOBS = Knobs(0, {})
 
 
 def make_model(seed=0):
@@ -48,10 +52,10 @@ def numbers(report):
 def test_the_same_weights_are_judged_the_same(greedy):
     evaluator = make_evaluator(greedy=greedy)
     weights, others = weights_of(make_model(0)), weights_of(make_model(1))
-    first = numbers(evaluator.evaluate(weights, Clock()))
-    assert numbers(evaluator.evaluate(others, Clock())) != first
-    assert numbers(evaluator.evaluate(weights, Clock())) == first
-    assert numbers(make_evaluator(greedy=greedy).evaluate(weights, Clock())) == first
+    first = numbers(evaluator.evaluate(weights, Clock(), KNOBS))
+    assert numbers(evaluator.evaluate(others, Clock(), KNOBS)) != first
+    assert numbers(evaluator.evaluate(weights, Clock(), KNOBS)) == first
+    assert numbers(make_evaluator(greedy=greedy).evaluate(weights, Clock(), KNOBS)) == first
 
 
 def test_how_many_play_at_a_time_does_not_matter():
@@ -67,7 +71,7 @@ def test_judging_touches_nothing_of_the_training():
     noise = freeze({name: buffer.clone() for name, buffer in model.named_buffers()})
     weights = weights_of(model)
     before, dice = freeze(dict(weights.tensors)), torch.default_generator.get_state()
-    make_evaluator(greedy=False).evaluate(weights, Clock())
+    make_evaluator(greedy=False).evaluate(weights, Clock(), KNOBS)
     assert freeze(dict(weights.tensors)) == before
     assert freeze(dict(model.state_dict())) == before
     assert freeze({name: buffer.clone() for name, buffer in model.named_buffers()}) == noise
@@ -82,7 +86,7 @@ def test_noisy_heads_are_judged_without_noise():
 
 
 def test_a_report_says_when():
-    report = make_evaluator().evaluate(weights_of(make_model(), 12), Clock(updates=12, decisions=345))
+    report = make_evaluator().evaluate(weights_of(make_model(), 12), Clock(updates=12, decisions=345), KNOBS)
     assert (report.update, report.decisions) == (12, 345)
     assert report.metrics["evaluation/episodes"] == 7.0
     assert report.metrics["time/evaluation_seconds"] > 0.0

@@ -102,5 +102,5 @@ def test_nothing_to_draw_is_said(folder, tmp_path):
     with pytest.raises(RunFolderError, match="mario-s0 has finished no episode yet"):
         draw_learning_curve(folder, tmp_path / "curve.png")
     fill(folder)
-    with pytest.raises(VideoError, match=r"a figure is written as .png, and 'curve.pdf' came"):
+    with pytest.raises(VideoError, match=r"a figure is written as .png or .svg, and 'curve.pdf' came"):
         draw_learning_curve(folder, tmp_path / "curve.pdf")

@@ -37,7 +37,7 @@ def test_every_record_ends_up_in_its_stream(folder):
 def test_what_is_not_wanted_is_not_built(folder, capsys):
     hub = build_observers(folder, ObserversConfig(console=False, tensorboard=False), ConsoleFacts(10, None))
     hub.receive(UPDATE)
-    assert set(hub.state()) == {"events", "episodes", "updates", "evaluations"}
+    assert set(hub.state()) == {"events", "episodes", "updates", "evaluations", "probes", "rulings"}
     hub.close()
     assert capsys.readouterr().out == "" and not folder.tensorboard.exists()
 

@@ -4,11 +4,20 @@ import torch
 from respawn.contracts.clock import Clock
 from respawn.contracts.knobs import Knobs
 from respawn.contracts.records import Episode, LearnReport, Rollout
+from respawn.contracts.world import DiscreteActions, ObservationSpec, WorldSpec
 from respawn.testing.suites.saveable import check_saveable
 from respawn.training import reporter as module
 from respawn.training.reporter import RECENT_EPISODES, Reporter
 
 KNOBS = Knobs(0, {"learning_rate": 0.5})
+
+
+def spec(frames_per_step=1, tail_facts=()):
+    return WorldSpec(
+        "any", ObservationSpec((1,)), DiscreteActions(2), 2, frames_per_step=frames_per_step, tail_facts=tail_facts
+    )
+
+
 LEARNED = LearnReport({"loss/policy": 1.5})
 
 
@@ -40,7 +49,7 @@ def test_an_update_advances_the_clock_and_says_all_there_is(monkeypatch):
     now = 100.0
     monkeypatch.setattr(module, "monotonic", lambda: now)
     clock = Clock()
-    reporter = Reporter(clock, frames_per_step=4)
+    reporter = Reporter(clock, spec(frames_per_step=4))
     now += 5.0
     reporter.begin()  # what came before is not training time
     now += 2.0
@@ -61,13 +70,13 @@ def test_an_update_advances_the_clock_and_says_all_there_is(monkeypatch):
 
 
 def test_before_the_first_episode_nothing_is_said_about_episodes():
-    report, episodes = Reporter(Clock(), 1).advance(rollout(), LEARNED, KNOBS, {})
+    report, episodes = Reporter(Clock(), spec()).advance(rollout(), LEARNED, KNOBS, {})
     assert not [name for name in report.metrics if name.startswith(("return/", "length/", "episodes/"))]
     assert episodes == []
 
 
 def test_returns_are_summed_up_over_recent_episodes():
-    reporter = Reporter(Clock(), 1)
+    reporter = Reporter(Clock(), spec())
     old = [Episode(0, -1e6, 1, "terminated")] * 3
     reporter.advance(rollout(*old), LEARNED, KNOBS, {})
     recent = [Episode(0, float(i), i, "terminated") for i in range(RECENT_EPISODES)]
@@ -78,7 +87,7 @@ def test_returns_are_summed_up_over_recent_episodes():
 
 
 def test_what_terminated_is_told_by_the_flags_and_not_by_the_words():
-    reporter = Reporter(Clock(), 1)
+    reporter = Reporter(Clock(), spec())
     ended = [Episode(0, 1.0, 1, "worker lost"), Episode(1, 1.0, 1, "out of fuel"), Episode(0, 1.0, 1, "time limit")]
     report, _ = reporter.advance(rollout(*ended, terminated=[1], truncated=[0, 4]), LEARNED, KNOBS, {})
     assert report.metrics["episodes/terminated_fraction"] == pytest.approx(1 / 3)
@@ -89,7 +98,7 @@ def test_what_terminated_is_told_by_the_flags_and_not_by_the_words():
 
 
 def test_what_terminated_is_kept_in_the_order_of_steps_and_lanes():
-    reporter = Reporter(Clock(), 1)
+    reporter = Reporter(Clock(), spec())
     ended = [Episode(0, 1.0, 1, "terminated")] * 4
     reporter.advance(rollout(*ended, terminated=[0, 3], truncated=[1, 6]), LEARNED, KNOBS, {})
     assert reporter.state()["terminations"] == {"numbers": [1.0, 0.0, 1.0, 0.0]}
@@ -104,4 +113,4 @@ def test_the_recent_episodes_are_remembered():
             {},
         )
 
-    check_saveable(lambda: Reporter(Clock(), 1), advance, lambda reporter: str(reporter.state()))
+    check_saveable(lambda: Reporter(Clock(), spec()), advance, lambda reporter: str(reporter.state()))

@@ -2,8 +2,9 @@ import pytest
 import torch
 
 from respawn.errors import CheckpointError, ConfigError, WorldError
+from respawn.maths.hashing import mix
 from respawn.worlds.recall.config import RecallConfig
-from respawn.worlds.recall.world import RecallWorld, mix
+from respawn.worlds.recall.world import RecallWorld
 
 
 def test_one_episode_as_written():

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from respawn.checkpoints.store import find_newest
+from respawn.cli.closing_fish import learned_by_fish
 from respawn.cli.pipes import forget_stdout
 from respawn.cli.wording import command_for, command_to_go_on, in_one_line
 from respawn.errors import CheckpointError, RespawnError, RunFolderError
@@ -17,6 +18,7 @@ from respawn.runs.layout import RunFolder
 from respawn.training.drive import Outcome
 from respawn.training.judge import Judgement, judge
 from respawn.training.launch import load_config
+from respawn.worlds.fish.config import FishConfig
 from respawn.worlds.mario.config import MarioConfig
 from respawn.worlds.registry import WorldConfig
 
@@ -48,13 +50,18 @@ def _tell(folder: RunFolder, outcome: Outcome) -> int:
     if outcome.status == "finished":
         config = load_config(folder)
         try:
-            print(_learned(_judged(folder, config.device), outcome, config.world))
+            if isinstance(config.world, FishConfig):
+                print(learned_by_fish(folder, config.device, outcome))
+            else:
+                print(_learned(_judged(folder, config.device), outcome, config.world))
         except KeyboardInterrupt:
             print("Judging it was interrupted; the run itself is finished and saved.")
             exit_code = INTERRUPTED
         print(f"Run folder: {folder.path}")
         print(f"Judge it:   {command_for('evaluate', folder)}")
-        if isinstance(config.world, MarioConfig):
+        if isinstance(config.world, FishConfig):
+            print(f"Draw it:    {command_for('plot', folder)}")
+        if isinstance(config.world, FishConfig | MarioConfig):
             print(f"Watch it:   {command_for('play', folder)}")
             print(f"Film it:    {command_for('video', folder)}")
         print(f"Go on:      {command_to_go_on(folder, outcome.updates)}")

@@ -15,8 +15,9 @@ from respawn.cli.tables import print_facts
 from respawn.contracts.settings import option_name
 from respawn.errors import ConfigError
 from respawn.evaluation.config import EvaluationConfig
-from respawn.runs.layout import RunFolder, find
+from respawn.runs.layout import find
 from respawn.weights import is_shipped
+from respawn.worlds.fish.config import FishConfig
 from respawn.worlds.mario.config import MarioConfig
 
 if TYPE_CHECKING:
@@ -31,19 +32,19 @@ _LEVELS = re.compile(r"(\d+-\d+,?)+")
 class EvaluateArguments:
     """Play episodes with a run's policy, each from a seed of its own, and sum up.
 
-    A Mario run is judged level by level, beside policies that know nothing.
+    Mario is judged level by level, fish by schools, beside null policies.
     """
 
     run: RunName
-    """name of the run, path of its folder, or 'mario' for the weights that come with respawn"""
+    """name of the run, path of its folder, or 'mario' or 'fish' for the weights that come with respawn"""
     episodes: int = 100
-    """how many episodes to play; Mario: in each level"""
+    """how many episodes to play; Mario: in each level; fish: schools"""
     seed_base: int = 3_000_000
     """episode i is played from seed-base + i; Mario: each level's seeds begin 10,000 after those of the level before"""
     checkpoint: str = "newest"
     """newest, best, or a checkpoint's name such as u00000100"""
     sampled: bool = False
-    """draw actions as in training instead of taking the likeliest; a Mario run is judged both ways without it"""
+    """draw actions as in training instead of taking the likeliest; Mario and fish are judged both ways without it"""
     levels: Annotated[str | None, tyro.conf.arg(metavar="LEVELS")] = None
     """Mario: 1-1, several as 1-1,1-2 or 1-1 1-2, or all; none: those that the run learned in"""
     sticky: float | None = None
@@ -51,9 +52,11 @@ class EvaluateArguments:
     start_jitter: int | None = None
     """Mario: an episode begins after 0 to this many frames of standing still; none: as the run has it"""
     only_greedy: bool = False
-    """Mario: play the likeliest actions and nothing beside them"""
+    """Mario and fish: play the likeliest actions and nothing beside them"""
     no_null_policies: bool = False
-    """Mario: leave out the policies that know nothing, always right and random"""
+    """Mario and fish: leave out the policies that know nothing"""
+    fish: int | None = None
+    """fish: how many in each school; none: 96"""
     rom: Annotated[Path | None, tyro.conf.arg(metavar="FILE")] = None
     """Mario: the game; none: as the run has it"""
     lanes: int | None = None
@@ -75,7 +78,7 @@ def main(words: list[str]) -> int:
     if is_shipped(arguments.runs, arguments.run):
         from respawn.training.trained import load_shipped
 
-        return _evaluate_levels(load_shipped(arguments.run, arguments.checkpoint), arguments)
+        return _evaluate_trained(load_shipped(arguments.run, arguments.checkpoint), arguments)
     folder = find(arguments.runs, arguments.run)
     # Imported only now: what is above needs no torch, which takes seconds to load.
     from respawn.training.judge import check_fresh_seeds, judge
@@ -83,9 +86,11 @@ def main(words: list[str]) -> int:
     from respawn.training.trained import load_run
 
     config = load_config(folder)
-    if isinstance(config.world, MarioConfig):
-        return _evaluate_levels(load_run(folder, arguments.checkpoint), arguments)
-    _refuse_what_is_marios(folder, arguments)
+    if isinstance(config.world, FishConfig | MarioConfig):
+        return _evaluate_trained(load_run(folder, arguments.checkpoint), arguments)
+    _refuse(folder.name, arguments, ("levels", "sticky", "start_jitter", "rom"), "Mario")
+    _refuse(folder.name, arguments, ("only_greedy", "no_null_policies"), "Mario or fish")
+    _refuse(folder.name, arguments, ("fish",), "fish")
     check_fresh_seeds(config, arguments.seed_base, arguments.seed_base + arguments.episodes - 1)
     evaluation = EvaluationConfig(
         episodes=arguments.episodes,
@@ -117,6 +122,17 @@ def with_levels_in_one_word(words: list[str]) -> list[str]:
     return joined
 
 
+def _evaluate_trained(trained: "Trained", arguments: EvaluateArguments) -> int:
+    """Judge a policy of one of the worlds that have a way of their own."""
+    if not isinstance(trained.config.world, FishConfig):
+        _refuse(trained.name, arguments, ("fish",), "fish")
+        return _evaluate_levels(trained, arguments)
+    from respawn.cli.evaluate_fish import evaluate_fish
+
+    _refuse(trained.name, arguments, ("levels", "sticky", "start_jitter", "rom"), "Mario")
+    return evaluate_fish(trained, arguments)
+
+
 def _evaluate_levels(trained: "Trained", arguments: EvaluateArguments) -> int:
     from respawn.cli.evaluate_levels import evaluate_levels
     from respawn.cli.levels_table import show_levels
@@ -131,13 +147,13 @@ def _evaluate_levels(trained: "Trained", arguments: EvaluateArguments) -> int:
     return 0
 
 
-def _refuse_what_is_marios(folder: RunFolder, arguments: EvaluateArguments) -> None:
-    for name in ("levels", "sticky", "start_jitter", "only_greedy", "no_null_policies", "rom"):
+def _refuse(run: str, arguments: EvaluateArguments, names: tuple[str, ...], world: str) -> None:
+    """Refuse options that are for runs of another world."""
+    for name in names:
         given = getattr(arguments, name)
         if given is not None and given is not False:
             raise ConfigError(
-                f"{option_name('--', name)} is for runs in the Mario world, and {folder.name} is in another one; "
-                "leave it out"
+                f"{option_name('--', name)} is for runs in the {world} world, and {run} is in another one; leave it out"
             )
 
 

@@ -23,6 +23,7 @@ VERBS = {
     "play": "watch a trained policy in the terminal, or in a window",
     "video": "film a trained policy",
     "map": "draw where a policy's episodes end on a picture of the level",
+    "plot": "draw how a run went: figures, a film and a page, from its folder",
     "runs": "list, show and compare runs",
     "movie": "play a controller movie on the console and say where it got to",
     "bench": "measure how fast things go: bench overlap, bench engine, bench train",

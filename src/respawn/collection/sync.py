@@ -23,7 +23,6 @@ class SyncCollector:
         self._actor = actor
         self._horizon_steps = horizon_steps
         self._buffers = [RolloutBuffer(world.spec, horizon_steps, device) for _ in range(2)]
-        self._valid = torch.ones(world.spec.num_lanes, dtype=torch.bool, device=world.observe().device)
         self._order: CollectOrder | None = None
 
     def start(self, order: CollectOrder) -> None:
@@ -39,8 +38,7 @@ class SyncCollector:
         order, self._order = self._order, None
         buffer = self._buffers[0]
         self._buffers.reverse()
-        rollout, self._valid = unroll(self._world, self._actor, buffer, order, self._horizon_steps, self._valid)
-        return rollout
+        return unroll(self._world, self._actor, buffer, order, self._horizon_steps)
 
     def state(self) -> StateTree:
         """The world as it stands, and what the actor remembers of it."""
@@ -50,7 +48,6 @@ class SyncCollector:
             "world": self._world.state(),
             "exact": self._world.spec.exact_resume,
             "actor": self._actor.state(),
-            "valid": self._valid.clone(),
         }
 
     def restore(self, state: StateTree) -> None:
@@ -59,12 +56,10 @@ class SyncCollector:
             raise RuntimeError("a rollout is under way: restore() may be called only after finish()")
         self._world.restore(state["world"])
         self._actor.restore(state["actor"])
-        self._valid = state["valid"].to(self._world.observe().device)
         # Checkpoints from before `exact` was saved hold states of the same kind of world.
         if not (state.get("exact", True) and self._world.spec.exact_resume):
             # Its episodes begin anew, so what the actor remembers is of episodes that no longer exist.
             self._actor.forget_all()
-            self._valid = torch.ones_like(self._valid)
 
     def close(self) -> None:
         """Close the world."""

@@ -3,7 +3,6 @@
 from time import perf_counter
 
 import torch
-from torch import Tensor
 
 from respawn.collection.actor import Actor
 from respawn.contracts.collector import CollectOrder
@@ -13,9 +12,7 @@ from respawn.memory.rollout_buffer import RolloutBuffer
 
 
 @torch.no_grad()
-def unroll(
-    world: World, actor: Actor, buffer: RolloutBuffer, order: CollectOrder, horizon_steps: int, valid: Tensor
-) -> tuple[Rollout, Tensor]:
+def unroll(world: World, actor: Actor, buffer: RolloutBuffer, order: CollectOrder, horizon_steps: int) -> Rollout:
     """Gather one rollout.
 
     Args:
@@ -24,15 +21,11 @@ def unroll(
       buffer: is filled and sealed.
       order: which weights and knobs to use.
       horizon_steps: T.
-      valid: [B] bool, lanes in which somebody is there to decide now.
-
-    Returns:
-      The rollout, and `valid` for the first row of the next one.
     """
     began = perf_counter()
     world.apply(order.knobs)
     actor.load(order.weights)
-    observation = world.observe()
+    observation, valid = world.observe(), world.present().clone()
     world_device = observation.device
     buffer.begin(observation, actor.memory)
     act_seconds = 0.0
@@ -47,4 +40,4 @@ def unroll(
         valid = result.valid.clone()
     collect_seconds = perf_counter() - began
     seconds = {"collect": collect_seconds, "act": act_seconds, "world": collect_seconds - act_seconds}
-    return buffer.seal(order.weights.version, order.knobs.version, seconds), valid
+    return buffer.seal(order.weights.version, order.knobs.version, seconds)

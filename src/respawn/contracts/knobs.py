@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,6 +16,18 @@ class KnobSpec:
 
 
 @dataclass(frozen=True, slots=True)
+class Start:
+    """A beginning that an episode is to be given. What its state means is known to the world it was made for alone."""
+
+    number: int
+    """its place in the queue of all that were ever offered: a world takes none twice"""
+    kind: str
+    """what sort of beginning it is, such as 'main'"""
+    state: Mapping[str, Any]
+    """numbers and nested lists of numbers"""
+
+
+@dataclass(frozen=True, slots=True)
 class Knobs:
     """One value for every declared knob, decided anew before each update.
 
@@ -24,6 +37,8 @@ class Knobs:
 
     version: int
     values: Mapping[str, float]
+    starts: tuple[Start, ...] = ()
+    """beginnings that wait for episodes to begin, the next one first; for worlds that take them"""
 
     def __getitem__(self, name: str) -> float:
         return self.values[name]

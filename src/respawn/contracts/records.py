@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 if TYPE_CHECKING:  # whoever only reads run folders needs no torch, which takes seconds to load
     from torch import Tensor
@@ -44,6 +44,8 @@ class Rollout:
     knobs_version: int
     episodes: tuple[Episode, ...]
     phase_seconds: Mapping[str, float]
+    counts: Mapping[str, float] = field(default_factory=dict)
+    """what the world counted while the rollout was gathered, by name"""
 
     @property
     def num_decisions(self) -> int:
@@ -85,6 +87,27 @@ class EvaluationReport:
     update: int
     decisions: int
     metrics: Mapping[str, float]
+    probe: Probe | None = None
+    """the same evaluation in full, where a world has more to tell than numbers; a row of its own in probes.jsonl"""
+
+
+@dataclass(frozen=True, slots=True)
+class Probe:
+    """One row of probes.jsonl: an evaluation in full, episode by episode, as plain data."""
+
+    update: int
+    decisions: int
+    facts: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Ruling:
+    """One row of rulings.jsonl: what a schedule concluded from a report, and on what grounds, as plain data."""
+
+    update: int
+    schedule: str
+    """which one, such as 'penalty_gate'"""
+    facts: Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,4 +120,4 @@ class Event:
     facts: Mapping[str, str | int | float | bool | None] = field(default_factory=dict)
 
 
-Record: TypeAlias = UpdateReport | EpisodeReport | EvaluationReport | Event
+Record: TypeAlias = UpdateReport | EpisodeReport | EvaluationReport | Probe | Ruling | Event

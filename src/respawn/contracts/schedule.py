@@ -1,10 +1,11 @@
 """The seam between what happened and which numbers follow from it."""
 
 from collections.abc import Mapping
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from respawn.contracts.clock import Clock
-from respawn.contracts.records import EvaluationReport, UpdateReport
+from respawn.contracts.knobs import Start
+from respawn.contracts.records import EvaluationReport, Ruling, UpdateReport
 from respawn.contracts.saveable import Saveable
 
 
@@ -16,10 +17,19 @@ class Schedule(Saveable, Protocol):
         """Knob names; two owners of one knob are an error."""
         ...
 
-    def observe(self, report: UpdateReport | EvaluationReport) -> None:
-        """Take note of what happened."""
+    def observe(self, report: UpdateReport | EvaluationReport) -> tuple[Ruling, ...]:
+        """Take note of what happened; answers what was concluded from it, for whoever keeps records."""
         ...
 
     def decide(self, clock: Clock) -> Mapping[str, float]:
         """A value for each owned knob. No side effect: asking twice answers the same."""
+        ...
+
+
+@runtime_checkable
+class OffersStarts(Protocol):
+    """A schedule that also says where episodes are to begin."""
+
+    def starts(self, clock: Clock) -> tuple[Start, ...]:
+        """The next beginnings, in order. No side effect."""
         ...

@@ -1,7 +1,7 @@
 """The seam between training and anything that steps."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol, TypeAlias
 
 import numpy as np
@@ -60,6 +60,10 @@ class WorldSpec:
     num_lanes: int
     frames_per_step: int = 1
     knobs: tuple[KnobSpec, ...] = ()
+    lanes_per_episode: int = 1
+    """so many lanes, side by side, live in one episode; one of them may end before it does"""
+    tail_facts: tuple[str, ...] = ()
+    """facts of episodes whose 10th percentile matters beside their mean"""
     exact_resume: bool = True
     """False: the world cannot say its state, so its episodes begin anew when a run is resumed.
 
@@ -77,7 +81,8 @@ class StepResult:
     truncated: Tensor  # [B] bool: the episode was cut short; never together with `terminated`
     cut_observations: Tensor  # [K, ...] the last thing seen in each truncated lane, in lane order
     valid: Tensor  # [B] bool: somebody is there to decide on `observation`
-    episodes: tuple[Episode, ...]  # those that ended in this step, in lane order
+    episodes: tuple[Episode, ...]  # those that ended in this step, in lane order, each under its first lane
+    counts: Mapping[str, float] = field(default_factory=dict)  # what happened since the step before, by name
 
 
 class World(Saveable, Protocol):
@@ -101,6 +106,10 @@ class World(Saveable, Protocol):
 
     def observe(self) -> Tensor:
         """The current observations [B, ...], as `reset` or the last `step` returned them; also after `restore`."""
+        ...
+
+    def present(self) -> Tensor:
+        """[B] bool: the lanes in which somebody is there to decide on `observe`; also after `restore` and `apply`."""
         ...
 
     def facts_so_far(self, lane: int) -> Mapping[str, float | str]:

@@ -1,11 +1,12 @@
 """From the arguments of `gymnasium.make` to a MarioConfig."""
 
-import difflib
 from collections.abc import Mapping
 from dataclasses import fields
 from typing import Any
 
+from respawn.envs.settings import check_names
 from respawn.errors import ConfigError
+from respawn.registration import MARIO
 from respawn.worlds.mario.config import REWARDS, MarioConfig, RewardConfig
 
 _FIELDS = tuple(field.name for field in fields(MarioConfig) if field.name != "kind")
@@ -20,7 +21,7 @@ def mario_config(settings: Mapping[str, Any]) -> MarioConfig:
         `rewards` as a RewardConfig, a dict of its fields, or the name of one of `REWARDS`.
     """
     given = dict(settings)
-    _check_names("argument", given, ("level", *_FIELDS))
+    check_names(MARIO, "argument", given, ("level", *_FIELDS))
     if "level" in given:
         if "levels" in given:
             raise ConfigError("level and levels say the same thing; give one of them")
@@ -37,16 +38,8 @@ def _rewards(given: Any) -> RewardConfig:
     if isinstance(given, RewardConfig):
         return given
     if isinstance(given, Mapping):
-        _check_names("reward", given, _REWARD_FIELDS)
+        check_names(MARIO, "reward", given, _REWARD_FIELDS)
         return RewardConfig(**given)
     if given in REWARDS:
         return REWARDS[given]
     raise ConfigError(f"rewards must be one of {', '.join(REWARDS)}, a dict or a RewardConfig, not {given!r}")
-
-
-def _check_names(what: str, given: Mapping[str, Any], known: tuple[str, ...]) -> None:
-    for name in given:
-        if name not in known:
-            close = difflib.get_close_matches(name, known, n=1)
-            hint = f"did you mean {close[0]}?" if close else f"there are {', '.join(known)}"
-            raise ConfigError(f"respawn/Mario-v0 knows no {what} '{name}'; {hint}")

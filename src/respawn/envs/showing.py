@@ -23,7 +23,8 @@ def windows_can_open() -> bool:
 class GameWindow:
     """A window that shows frames at the speed they were meant for."""
 
-    def __init__(self, title: str, frames_per_second: float) -> None:
+    def __init__(self, title: str, frames_per_second: float, scale: int = SCALE) -> None:
+        self._scale = scale
         self._closing = ExitStack()
         self._pace = Pace(frames_per_second)
         try:
@@ -40,7 +41,7 @@ class GameWindow:
             if not self._window.is_open:
                 return  # nobody watches any more, so nothing need wait
             if self._pace.is_time():
-                self._window.show(np.ascontiguousarray(frame.repeat(SCALE, 0).repeat(SCALE, 1)))
+                self._window.show(np.ascontiguousarray(frame.repeat(self._scale, 0).repeat(self._scale, 1)))
 
     def close(self) -> None:
         """Close it; a second time does nothing."""

@@ -9,6 +9,7 @@ import numpy as np
 import torch
 
 from respawn.contracts.clock import Clock
+from respawn.contracts.knobs import Knobs
 from respawn.contracts.learner import Weights
 from respawn.contracts.records import Episode, EvaluationReport
 from respawn.contracts.world import World
@@ -34,8 +35,8 @@ class Evaluator:
         self._device = device
         self._world: World | None = None
 
-    def evaluate(self, weights: Weights, clock: Clock) -> EvaluationReport:
-        """Judge `weights`."""
+    def evaluate(self, weights: Weights, clock: Clock, knobs: Knobs) -> EvaluationReport:
+        """Judge `weights`, in a world that no knob changes."""
         began = perf_counter()
         metrics = summarise(self.play(weights))
         metrics["time/evaluation_seconds"] = perf_counter() - began

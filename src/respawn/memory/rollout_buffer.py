@@ -34,6 +34,7 @@ class RolloutBuffer:
         self._cuts: list[Tensor] = []
         self._cut_observations: list[Tensor] = []
         self._episodes: list[Episode] = []
+        self._counts: dict[str, float] = {}
         self._memory: Memory = {}
 
     def begin(self, observation: Tensor, memory: Memory) -> None:
@@ -56,6 +57,8 @@ class RolloutBuffer:
             self._cuts.append(torch.cat([torch.full_like(lanes, t), lanes], dim=1))
             self._cut_observations.append(result.cut_observations.to(self._observations.device, copy=True))
         self._episodes.extend(result.episodes)
+        for name, count in result.counts.items():
+            self._counts[name] = self._counts.get(name, 0.0) + count
 
     def observation(self, t: int) -> Tensor:
         """Row t of the observations, on the buffer's device: what the agent acts on, moved there only once."""
@@ -80,6 +83,7 @@ class RolloutBuffer:
             knobs_version=knobs_version,
             episodes=tuple(self._episodes),
             phase_seconds=dict(phase_seconds),
+            counts=dict(self._counts),
         )
 
 

@@ -40,6 +40,7 @@ def rollout_state(rollout: Rollout) -> StateTree:
             for e in rollout.episodes
         ],
         "phase_seconds": dict(rollout.phase_seconds),
+        "counts": dict(rollout.counts),
     }
 
 
@@ -53,4 +54,5 @@ def rollout_from_state(state: StateTree, device: torch.device) -> Rollout:
         knobs_version=state["knobs_version"],
         episodes=tuple(Episode(**episode) for episode in state["episodes"]),
         phase_seconds=state["phase_seconds"],
+        counts=state.get("counts", {}),
     )

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import TextIO
 
 from respawn.contracts.observer import Observer
-from respawn.contracts.records import EpisodeReport, EvaluationReport, Event, UpdateReport
+from respawn.contracts.records import EpisodeReport, EvaluationReport, Event, Probe, Ruling, UpdateReport
 from respawn.observers.config import ObserversConfig
 from respawn.observers.console import Console
 from respawn.observers.hub import ObserverHub
@@ -34,6 +34,8 @@ def build_observers(folder: RunFolder, config: ObserversConfig, console_facts: C
         "episodes": JsonlStream(folder.episodes, EpisodeReport, truncate_on_restore=True),
         "updates": JsonlStream(folder.updates, UpdateReport, truncate_on_restore=True),
         "evaluations": JsonlStream(folder.evaluations, EvaluationReport, truncate_on_restore=True),
+        "probes": JsonlStream(folder.probes, Probe, truncate_on_restore=True),
+        "rulings": JsonlStream(folder.rulings, Ruling, truncate_on_restore=True),
     }
     if config.tensorboard:
         observers["tensorboard"] = TensorBoard(folder.tensorboard, config.tensorboard_seconds)

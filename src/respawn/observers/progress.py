@@ -12,9 +12,9 @@ _LEARNING_METRICS = {
     "entropy": "policy/entropy",
     "lag": "weights/lag",
 }
-_SCORES = ("evaluation/cleared", "evaluation/return_mean")
-"""What an evaluation is judged by: how often the level was cleared, in worlds that have levels; else the return."""
-_RATES = frozenset({"evaluation/cleared"})
+_SCORES = ("evaluation/cleared", "evaluation/survival_mean", "evaluation/return_mean")
+"""What an evaluation is judged by: levels cleared, or fish that survived, where there are any; else the return."""
+_RATES = frozenset({"evaluation/cleared", "evaluation/survival_mean"})
 """Those of them that are shares of one."""
 
 
@@ -109,6 +109,8 @@ class Progress:
             figures.append(("cleared", percent(metrics["episode/cleared"])))
         if "episode/x" in metrics:
             figures.append(("x", f"{metrics['episode/x']:,.0f}"))
+        if "episode/survival" in metrics:
+            figures.append(("survival", percent(metrics["episode/survival"])))
         if "return/mean" in metrics:
             figures.append(("return", number(metrics["return/mean"])))
         if self._latest is not None:

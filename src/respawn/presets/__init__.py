@@ -18,13 +18,17 @@ DESCRIPTIONS: dict[str, str] = {
     "mario-levels": "one policy for many levels, from tiles",
     "mario-pixels": "from the screen with a residual network: for a GPU",
     "mario-seed": "tiles, with the rewards of the system this one replaces",
+    "fish": "a school escapes a predator, one policy for all: a minute",
+    "fish-vtrace": "the same with V-trace",
+    "fish-v40": "the reference's run: phases, penalty gate, hard starts",
+    "fish-large": "schools of 1,000 that sense their neighbours",
     "cartpole-ppo": "balance a pole with PPO: under a minute on a laptop",
     "cartpole-vtrace": "the same with V-trace: one small update after the other",
     "memory-gru": "see a cue, wait, name it: PPO with a GRU core",
     "memory-transformer": "the same with a transformer core",
 }
 
-_FILES = ("mario", "cartpole", "memory")
+_FILES = ("mario", "fish", "cartpole", "memory")
 
 
 def check_preset_name(name: str) -> None:

@@ -65,6 +65,16 @@ class RunFolder:
         return self.path / "evaluations.jsonl"
 
     @property
+    def probes(self) -> Path:
+        """Evaluations in full, where a world has more to tell of them than numbers."""
+        return self.path / "probes.jsonl"
+
+    @property
+    def rulings(self) -> Path:
+        """What schedules concluded, and on what grounds."""
+        return self.path / "rulings.jsonl"
+
+    @property
     def events(self) -> Path:
         """One row for each thing worth knowing that happened once."""
         return self.path / "events.jsonl"

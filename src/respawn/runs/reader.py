@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
-from respawn.contracts.records import EpisodeReport, EvaluationReport, Event, UpdateReport
+from respawn.contracts.records import EpisodeReport, EvaluationReport, Event, Probe, Ruling, UpdateReport
 from respawn.errors import RunFolderError
 from respawn.runs.layout import RunFolder
 from respawn.runs.rows import R, Row, from_row
@@ -41,6 +41,16 @@ def read_episodes(folder: RunFolder) -> Iterator[EpisodeReport]:
 def read_evaluations(folder: RunFolder) -> Iterator[EvaluationReport]:
     """All rows of evaluations.jsonl, in order."""
     return _read(folder.evaluations, EvaluationReport)
+
+
+def read_probes(folder: RunFolder) -> Iterator[Probe]:
+    """All rows of probes.jsonl, in order."""
+    return _read(folder.probes, Probe)
+
+
+def read_rulings(folder: RunFolder) -> Iterator[Ruling]:
+    """All rows of rulings.jsonl, in order."""
+    return _read(folder.rulings, Ruling)
 
 
 def read_events(folder: RunFolder) -> Iterator[TimedEvent]:

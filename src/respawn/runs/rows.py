@@ -10,7 +10,16 @@ import math
 from collections.abc import Callable, Mapping
 from typing import Any, Literal, TypeAlias, TypeVar, cast
 
-from respawn.contracts.records import Episode, EpisodeReport, EvaluationReport, Event, Record, UpdateReport
+from respawn.contracts.records import (
+    Episode,
+    EpisodeReport,
+    EvaluationReport,
+    Event,
+    Probe,
+    Record,
+    Ruling,
+    UpdateReport,
+)
 from respawn.errors import ObserverError
 
 Row: TypeAlias = dict[str, Any]
@@ -25,12 +34,16 @@ def to_row(record: Record) -> Row:
         case UpdateReport(update, decisions, frames, episodes, metrics):
             counters = {"update": int(update), "decisions": int(decisions)}
             return _with_metrics({**counters, "frames": int(frames), "episodes": int(episodes)}, metrics)
-        case EvaluationReport(update, decisions, metrics):
+        case EvaluationReport(update, decisions, metrics, _):
             return _with_metrics({"update": int(update), "decisions": int(decisions)}, metrics)
         case EpisodeReport(update, Episode(lane, episode_return, length, end, facts)):
             row: Row = {"update": int(update), "lane": int(lane), "episode_return": _number(episode_return)}
             row |= {"length": int(length), "end": end}
             return {**row, "facts": _facts(facts)} if facts else row
+        case Probe(update, decisions, facts):
+            return {"update": int(update), "decisions": int(decisions), "facts": _plain(facts)}
+        case Ruling(update, schedule, facts):
+            return {"update": int(update), "schedule": schedule, "facts": _plain(facts)}
         case Event(kind, message, level, facts):
             return {"kind": kind, "level": level, "message": message, "facts": _facts(facts)}
 
@@ -69,6 +82,23 @@ def _facts(facts: Mapping[str, str | int | float | bool | None]) -> Row:
     }
 
 
+def _plain(facts: Any) -> Any:
+    """Nested data with a null where a number is not finite: nobody is to compute with it."""
+    if isinstance(facts, Mapping):
+        return {str(name): _plain(fact) for name, fact in facts.items()}
+    if isinstance(facts, list | tuple):
+        return [_plain(fact) for fact in facts]
+    return None if isinstance(facts, float) and not math.isfinite(facts) else facts
+
+
+def _probe(row: Mapping[str, Any]) -> Probe:
+    return Probe(int(row["update"]), int(row["decisions"]), row["facts"])
+
+
+def _ruling(row: Mapping[str, Any]) -> Ruling:
+    return Ruling(int(row["update"]), str(row["schedule"]), row["facts"])
+
+
 def _update(row: Mapping[str, Any]) -> UpdateReport:
     counters = {name: int(row[name]) for name in ("update", "decisions", "frames", "episodes")}
     return UpdateReport(**counters, metrics=_metrics(row, counters))
@@ -76,7 +106,7 @@ def _update(row: Mapping[str, Any]) -> UpdateReport:
 
 def _evaluation(row: Mapping[str, Any]) -> EvaluationReport:
     counters = {name: int(row[name]) for name in ("update", "decisions")}
-    return EvaluationReport(**counters, metrics=_metrics(row, counters))
+    return EvaluationReport(counters["update"], counters["decisions"], _metrics(row, counters))
 
 
 def _episode(row: Mapping[str, Any]) -> EpisodeReport:
@@ -96,5 +126,7 @@ _DECODERS: dict[type, Callable[[Mapping[str, Any]], Record]] = {
     UpdateReport: _update,
     EvaluationReport: _evaluation,
     EpisodeReport: _episode,
+    Probe: _probe,
+    Ruling: _ruling,
     Event: _event,
 }

@@ -1,21 +1,26 @@
 """Which knobs follow which curve."""
 
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Annotated, Literal
+
+import tyro
 
 from respawn.errors import ConfigError
+from respawn.schedules.curriculum_config import CurriculumConfig
+from respawn.schedules.windows import ValueWindow
 
 
 @dataclass(frozen=True)
 class CurveConfig:
     """A knob's value over the planned length of the run, as a fraction of its own setting."""
 
-    shape: Literal["constant", "linear", "cosine"] = "constant"
-    """how it goes from its setting to its final fraction"""
+    shape: Literal["constant", "linear", "cosine", "warm_cosine"] = "constant"
+    """how it goes from its setting to its final fraction; warm_cosine: a straight fall to half over the first fifth,
+    a cosine from there"""
     warmup_fraction: float = 0.0
     """share of the planned run over which it first rises from near zero to its setting"""
     final_fraction: float = 0.0
-    """what is left of it at the end (linear and cosine)"""
+    """what is left of it at the end (all but constant)"""
     span_fraction: float = 1.0
     """share of the planned run after which it has reached its end, and stays there"""
 
@@ -55,3 +60,7 @@ class SchedulesConfig:
     """… what a death costs"""
     reward_milestone: CurveConfig = field(default_factory=CurveConfig)
     """… what a milestone is worth"""
+    entropy_windows: Annotated[tuple[ValueWindow, ...], tyro.conf.Suppress] = ()
+    """windows of updates in which the price of a predictable policy is another; any of them replace its curve"""
+    curriculum: Annotated[CurriculumConfig | None, tyro.conf.Suppress] = None
+    """phases, penalties, a gate and hard starts; none: the world stays as it is"""

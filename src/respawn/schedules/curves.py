@@ -1,10 +1,10 @@
-"""Knobs that follow a curve over the whole planned run: constant, linear, cosine, each with a warm-up."""
+"""Knobs that follow a curve over the whole planned run: constant, linear, cosine, warm cosine, each with a warm-up."""
 
 import math
 from collections.abc import Mapping
 
 from respawn.contracts.clock import Clock
-from respawn.contracts.records import EvaluationReport, UpdateReport
+from respawn.contracts.records import EvaluationReport, Ruling, UpdateReport
 from respawn.contracts.saveable import StateTree
 from respawn.schedules.config import CurveConfig
 
@@ -19,10 +19,15 @@ def curve_factor(config: CurveConfig, updates: int, planned_updates: int) -> flo
     remaining = {
         "constant": 1.0,
         "linear": 1.0 - progress,
-        "cosine": 0.5 * (1.0 + math.cos(math.pi * progress)),
+        "cosine": _half_cosine(progress),
+        "warm_cosine": 1.0 - 2.5 * progress if progress <= 0.2 else 0.5 * _half_cosine((progress - 0.2) / 0.8),
     }[config.shape]
     final = 1.0 if config.shape == "constant" else config.final_fraction
     return final + (1.0 - final) * remaining
+
+
+def _half_cosine(progress: float) -> float:
+    return 0.5 * (1.0 + math.cos(math.pi * progress))
 
 
 class Curve:
@@ -39,8 +44,9 @@ class Curve:
         """The one knob."""
         return frozenset({self._knob})
 
-    def observe(self, report: UpdateReport | EvaluationReport) -> None:
+    def observe(self, report: UpdateReport | EvaluationReport) -> tuple[Ruling, ...]:
         """What happens does not bend the curve."""
+        return ()
 
     def decide(self, clock: Clock) -> Mapping[str, float]:
         """The knob's place on the curve."""

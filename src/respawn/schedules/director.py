@@ -4,9 +4,9 @@ from collections.abc import Sequence
 
 from respawn.contracts.clock import Clock
 from respawn.contracts.knobs import Knobs, KnobSpec
-from respawn.contracts.records import EvaluationReport, UpdateReport
+from respawn.contracts.records import EvaluationReport, Ruling, UpdateReport
 from respawn.contracts.saveable import StateTree
-from respawn.contracts.schedule import Schedule
+from respawn.contracts.schedule import OffersStarts, Schedule
 from respawn.errors import KnobError
 
 
@@ -41,6 +41,8 @@ class Director:
                 if name in owned:
                     raise KnobError(f"two schedules decide '{name}'; leave it to one of them")
                 owned.add(name)
+        if sum(isinstance(schedule, OffersStarts) for schedule in self._schedules) > 1:
+            raise KnobError("two schedules say where episodes begin; leave it to one of them")
 
     def knobs(self, clock: Clock) -> Knobs:
         """What holds for the update after the clock's."""
@@ -51,12 +53,12 @@ class Director:
             spec = self._specs[name]
             if not spec.low <= value <= spec.high:
                 raise KnobError(f"'{name}' must lie from {spec.low:g} to {spec.high:g}; a schedule set it to {value:g}")
-        return Knobs(version=clock.updates, values=values)
+        starts = [s.starts(clock) for s in self._schedules if isinstance(s, OffersStarts)]
+        return Knobs(version=clock.updates, values=values, starts=starts[0] if starts else ())
 
-    def observe(self, report: UpdateReport | EvaluationReport) -> None:
-        """Let every schedule know."""
-        for schedule in self._schedules:
-            schedule.observe(report)
+    def observe(self, report: UpdateReport | EvaluationReport) -> tuple[Ruling, ...]:
+        """Let every schedule know; answers what they concluded, in their order."""
+        return tuple(ruling for schedule in self._schedules for ruling in schedule.observe(report))
 
     def state(self) -> StateTree:
         """Each schedule's state, in order."""

@@ -11,8 +11,8 @@ from respawn.contracts.knobs import Knobs, KnobSpec
 from respawn.contracts.saveable import StateTree
 from respawn.contracts.world import DiscreteActions, Frame, ObservationSpec, StepResult, WorldSpec
 from respawn.errors import WorldError
+from respawn.maths.hashing import mix
 from respawn.worlds.episodes import EpisodeTracker
-from respawn.worlds.recall.world import mix
 
 REWARD_SCALE = KnobSpec("fake/reward_scale", default=1.0, low=0.0, high=10.0)
 
@@ -115,6 +115,10 @@ class FakeWorld:
     def final_observations(self) -> Tensor:
         """Where the lanes were after the last step, before any of them began anew, [B, 4]."""
         return self._finals
+
+    def present(self) -> Tensor:
+        """The lanes in which somebody is there."""
+        return self._present()
 
     def facts_so_far(self, lane: int) -> Mapping[str, float | str]:
         """Nothing beyond return and length."""

@@ -17,6 +17,7 @@ from respawn.contracts.records import Event
 from respawn.contracts.schedule import Schedule
 from respawn.contracts.world import World, WorldSpec
 from respawn.evaluation.evaluator import Evaluator
+from respawn.evaluation.fish_evaluator import FishEvaluator
 from respawn.learners.build import build_learner
 from respawn.learners.trainee import ModelWeights
 from respawn.maths.seeding import derive_seed, make_generator
@@ -25,13 +26,16 @@ from respawn.models.build import build_model
 from respawn.observers.hub import ObserverHub
 from respawn.runs.layout import RunFolder
 from respawn.schedules.config import CurveConfig
+from respawn.schedules.curriculum import Curriculum
 from respawn.schedules.curves import Curve
 from respawn.schedules.director import Director
+from respawn.schedules.windows import Windows
 from respawn.training.cadence import Cadence
 from respawn.training.config import RunConfig, config_sha256
 from respawn.training.periodic_films import PeriodicFilms
 from respawn.training.reporter import Reporter
 from respawn.training.run import Pending, Run
+from respawn.worlds.fish.config import FishConfig
 from respawn.worlds.registry import caveats, make_world
 
 
@@ -53,13 +57,8 @@ def assemble(config: RunConfig, folder: RunFolder, observers: ObserverHub, devic
         collector=_collector(config, world, device),
         learner=learner,
         weights=ModelWeights(model),
-        director=Director((*learner.knobs, *spec.knobs), _schedules(config, (*learner.knobs, *spec.knobs))),
-        evaluator=Evaluator(
-            lambda num_lanes: make_judging_world(config, num_lanes, folder, observers.receive, device),
-            fresh_model(config, spec, device),
-            config.evaluation,
-            device,
-        ),
+        director=Director((*learner.knobs, *spec.knobs), _schedules(config, (*learner.knobs, *spec.knobs), spec)),
+        evaluator=_evaluator(config, spec, folder, observers, device),
         observers=observers,
         cadence=Cadence(
             config.evaluation,
@@ -67,10 +66,24 @@ def assemble(config: RunConfig, folder: RunFolder, observers: ObserverHub, devic
             last_update=config.last_update,
             limit_seconds=None if config.minutes is None else config.minutes * 60,
         ),
-        reporter=Reporter(clock, spec.frames_per_step),
+        reporter=Reporter(clock, spec),
         checkpointer=Checkpointer(folder.checkpoints, config.checkpoints, identity_of(config, spec)),
         pending=Pending(device),
         films=PeriodicFilms(config, folder, fingerprint(spec), device, observers.receive),
+    )
+
+
+def _evaluator(
+    config: RunConfig, spec: WorldSpec, folder: RunFolder, observers: ObserverHub, device: torch.device
+) -> Evaluator | FishEvaluator:
+    model = fresh_model(config, spec, device)
+    if isinstance(config.world, FishConfig):
+        return FishEvaluator(config.world, model, config.evaluation, device)
+    return Evaluator(
+        lambda num_lanes: make_judging_world(config, num_lanes, folder, observers.receive, device),
+        model,
+        config.evaluation,
+        device,
     )
 
 
@@ -132,9 +145,22 @@ def _collector(config: RunConfig, world: World, device: torch.device) -> Collect
     return OverlapCollector(collector) if config.collection.lag == 1 and config.collection.threaded else collector
 
 
-def _schedules(config: RunConfig, knobs: tuple[KnobSpec, ...]) -> list[Schedule]:
+def _schedules(config: RunConfig, knobs: tuple[KnobSpec, ...], world: WorldSpec) -> list[Schedule]:
     settings = {knob.name: knob.default for knob in knobs}
-    curves = {field.name: getattr(config.schedules, field.name) for field in fields(config.schedules)}
+    given = config.schedules
+    values = {field.name: getattr(given, field.name) for field in fields(given)}
     # A curve that bends nothing needs no knob; one that does, and finds none, is refused by the director.
-    wanted = {name: curve for name, curve in curves.items() if name in settings or curve != CurveConfig()}
-    return [Curve(name, settings.get(name, 0.0), curve, config.planned_updates) for name, curve in wanted.items()]
+    curves = {
+        name: curve
+        for name, curve in values.items()
+        if isinstance(curve, CurveConfig) and (name in settings or curve != CurveConfig())
+    }
+    schedules: list[Schedule] = []
+    if given.entropy_windows:
+        curves.pop("entropy_cost", None)
+        schedules.append(Windows("entropy_cost", settings.get("entropy_cost", 0.0), given.entropy_windows))
+    schedules += [Curve(name, settings.get(name, 0.0), curve, config.planned_updates) for name, curve in curves.items()]
+    if given.curriculum is not None and given.curriculum.says_anything:
+        num_schools = world.num_lanes // world.lanes_per_episode
+        schedules.append(Curriculum(given.curriculum, planned_updates=config.planned_updates, num_schools=num_schools))
+    return schedules

@@ -15,11 +15,13 @@ from respawn.contracts.settings import check_above, check_at_least, check_betwee
 from respawn.errors import ConfigError
 from respawn.evaluation.config import EvaluationConfig
 from respawn.evaluation.evaluator import summarise
+from respawn.evaluation.fish_report import EVALUATION_METRICS
 from respawn.learners.build import LearnerConfig
 from respawn.learners.ppo.config import PPOConfig
 from respawn.models.config import ModelConfig
 from respawn.observers.config import ObserversConfig
 from respawn.schedules.config import SchedulesConfig
+from respawn.worlds.fish.config import FishConfig
 from respawn.worlds.foreign.config import ForeignConfig
 from respawn.worlds.registry import WorldConfig, numeric_facts
 
@@ -104,6 +106,8 @@ class RunConfig:
 
     def _check_best_metric(self) -> None:
         known = (*_EVERY_WORLDS_METRICS, *(f"evaluation/{name}" for name in numeric_facts(self.world)))
+        if isinstance(self.world, FishConfig):
+            known = EVALUATION_METRICS
         if self.checkpoints.best_metric not in known:
             raise ConfigError(
                 f"checkpoints.best-metric must be one of {', '.join(known)}, not '{self.checkpoints.best_metric}'"

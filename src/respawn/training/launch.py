@@ -17,7 +17,7 @@ from respawn.training.config import RunConfig, config_from_json, config_to_json,
 from respawn.training.device import prepare_torch, resolve_device, resolve_threads
 from respawn.training.drive import Outcome, drive, record_failure
 from respawn.training.goal import with_new_limits
-from respawn.training.run import Run
+from respawn.training.run import ROW_STREAMS, Run
 from respawn.worlds.mario.config import MarioConfig
 from respawn.worlds.registry import describe
 
@@ -131,7 +131,7 @@ def _restore(run: Run, folder: RunFolder, found: Found | None) -> None:
                 "put the checkpoints back, or start a new run"
             )
         # A run saves before its first update, so it was killed before it made one: nothing is lost.
-        run.observers.restore({name: {"bytes": 0} for name in ("updates", "episodes", "evaluations")})
+        run.observers.restore({name: {"bytes": 0} for name in ROW_STREAMS})
         return
     run.restore(found)
     for name in found.passed_over:

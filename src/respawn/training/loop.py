@@ -30,7 +30,7 @@ def updates(run: Run) -> Iterator[UpdateReport]:
             run.pending.rollout = run.collector.finish() if run.lag == 1 else None
 
         report, episodes = run.reporter.advance(rollout, learned, knobs, run.taken_seconds())
-        run.director.observe(report)
+        run.consider(report)
         run.tell(report)
         for episode in episodes:
             run.tell(episode)

@@ -1,12 +1,14 @@
 """Advancing the clock by one update, and saying what the update was like."""
 
 from collections.abc import Mapping
+from math import isnan
 from time import monotonic, time
 
 from respawn.contracts.clock import Clock
 from respawn.contracts.knobs import Knobs
 from respawn.contracts.records import EpisodeReport, LearnReport, Rollout, UpdateReport
 from respawn.contracts.saveable import StateTree
+from respawn.contracts.world import WorldSpec
 from respawn.maths.running import Window
 
 RECENT_EPISODES = 100
@@ -15,9 +17,10 @@ RECENT_EPISODES = 100
 class Reporter:
     """Forms the row of each update. Remembers the most recent episodes, over which returns are summed up."""
 
-    def __init__(self, clock: Clock, frames_per_step: int) -> None:
+    def __init__(self, clock: Clock, world: WorldSpec) -> None:
         self._clock = clock
-        self._frames_per_step = frames_per_step
+        self._frames_per_step = world.frames_per_step
+        self._tail_facts = world.tail_facts
         self._returns = Window(RECENT_EPISODES)
         self._lengths = Window(RECENT_EPISODES)
         self._terminations = Window(RECENT_EPISODES)
@@ -52,6 +55,7 @@ class Reporter:
             **learned.metrics,
             **{f"knob/{name}": value for name, value in knobs.values.items()},
             **self._about_episodes(rollout),
+            **{f"world/{name}": count for name, count in rollout.counts.items()},
             **{f"time/{phase}_seconds": value for phase, value in {**rollout.phase_seconds, **seconds}.items()},
             "time/update_seconds": update_seconds,
             "time/total_seconds": clock.seconds,
@@ -68,7 +72,7 @@ class Reporter:
         self._terminations.extend(rollout.terminated[rollout.terminated | rollout.truncated].tolist())  # by step, lane
         for episode in rollout.episodes:
             for name, fact in episode.facts.items():
-                if not isinstance(fact, str):
+                if not isinstance(fact, str) and not isnan(fact):  # NaN: what it tells of never happened
                     self._facts.setdefault(name, Window(RECENT_EPISODES)).extend([fact])
         if not len(self._returns):
             return {}
@@ -81,6 +85,11 @@ class Reporter:
             "length/mean": self._lengths.mean(),
             "episodes/terminated_fraction": self._terminations.mean(),
             **{f"episode/{name}": window.mean() for name, window in self._facts.items()},
+            **{
+                f"episode/{name}_p10": self._facts[name].percentile(10)
+                for name in self._tail_facts
+                if name in self._facts
+            },
         }
 
     def state(self) -> StateTree:

@@ -12,11 +12,12 @@ from respawn.checkpoints.store import WEIGHTS, Found, check_identity, restore
 from respawn.contracts.clock import Clock
 from respawn.contracts.collector import Collector, CollectOrder
 from respawn.contracts.learner import Learner
-from respawn.contracts.records import EvaluationReport, Record, Rollout
+from respawn.contracts.records import EvaluationReport, Record, Rollout, UpdateReport
 from respawn.contracts.saveable import Saveable, StateTree
 from respawn.contracts.world import WorldSpec
 from respawn.errors import CheckpointWriteError
 from respawn.evaluation.evaluator import Evaluator
+from respawn.evaluation.fish_evaluator import FishEvaluator
 from respawn.learners.trainee import ModelWeights
 from respawn.memory.rollouts import rollout_from_state, rollout_state
 from respawn.observers.hub import ObserverHub
@@ -25,7 +26,7 @@ from respawn.training.cadence import Cadence
 from respawn.training.periodic_films import PeriodicFilms
 from respawn.training.reporter import Reporter
 
-ROW_STREAMS = frozenset({"updates", "episodes", "evaluations"})
+ROW_STREAMS = frozenset({"updates", "episodes", "evaluations", "probes", "rulings"})
 """Observers whose files a resumed run continues exactly."""
 
 
@@ -83,7 +84,7 @@ class Run:
     learner: Learner
     weights: ModelWeights
     director: Director
-    evaluator: Evaluator
+    evaluator: Evaluator | FishEvaluator
     observers: ObserverHub
     cadence: Cadence
     reporter: Reporter
@@ -116,6 +117,11 @@ class Run:
         """What the next rollout is to be gathered with."""
         return CollectOrder(self.learner.weights(), self.director.knobs(self.clock))
 
+    def consider(self, report: UpdateReport | EvaluationReport) -> None:
+        """Let the schedules know, and the observers what they make of it."""
+        for ruling in self.director.observe(report):
+            self.tell(ruling)
+
     def tell(self, record: Record) -> None:
         """Let the observers know."""
         self.observers.receive(record)
@@ -125,10 +131,14 @@ class Run:
         self.judged = None
         if self.cadence.evaluation_due(self.clock):
             with self.timed("evaluate"):
-                self.judged = self.evaluator.evaluate(self.learner.weights(), self.clock)
-            self.director.observe(self.judged)
+                self.judged = self.evaluator.evaluate(
+                    self.learner.weights(), self.clock, self.director.knobs(self.clock)
+                )
+            self.consider(self.judged)
             self.cadence.judged(self.judged)
             self.tell(self.judged)
+            if self.judged.probe is not None:
+                self.tell(self.judged.probe)
 
     def film(self) -> None:
         """Film the weights that were judged if it is time to; after saving, for a film takes seconds."""

@@ -9,6 +9,9 @@ import torch
 from respawn.contracts.records import Event
 from respawn.contracts.world import World
 from respawn.errors import ConfigError, WorldError
+from respawn.worlds.fish.config import EPISODE_NUMBERS as FISH_NUMBERS
+from respawn.worlds.fish.config import FishConfig
+from respawn.worlds.fish.world import FishWorld
 from respawn.worlds.foreign.config import ForeignConfig
 from respawn.worlds.foreign.world import ForeignWorld
 from respawn.worlds.mario.config import EPISODE_NUMBERS, MarioConfig
@@ -17,7 +20,7 @@ from respawn.worlds.recall.config import RecallConfig
 from respawn.worlds.recall.world import RecallWorld
 from respawn.worlds.seeds import lane_seeds
 
-WorldConfig: TypeAlias = ForeignConfig | MarioConfig | RecallConfig
+WorldConfig: TypeAlias = FishConfig | ForeignConfig | MarioConfig | RecallConfig
 
 
 def caveats(config: WorldConfig) -> tuple[Event, ...]:
@@ -58,6 +61,8 @@ def make_world(
         except ImportError as error:
             raise WorldError(f"the NES engine is not built here ({error}); run 'make setup'") from None
         world = MarioWorld(config, num_lanes, device=device)
+    elif isinstance(config, FishConfig):
+        world = FishWorld(config, num_lanes, device=device)
     else:
         world = RecallWorld(config, num_lanes, device=device)
     world.reset(lane_seeds(seed, num_lanes))
@@ -66,6 +71,8 @@ def make_world(
 
 def numeric_facts(config: WorldConfig) -> tuple[str, ...]:
     """The numbers that a world has to say of each episode, beside return and length."""
+    if isinstance(config, FishConfig):
+        return FISH_NUMBERS
     return EPISODE_NUMBERS if isinstance(config, MarioConfig) else ()
 
 
@@ -76,4 +83,6 @@ def describe(config: WorldConfig) -> str:
     if isinstance(config, MarioConfig):
         where = "the whole game" if config.whole_game else ", ".join(config.levels)
         return f"Super Mario Bros. ({where}, {config.observation})"
+    if isinstance(config, FishConfig):
+        return f"fish (schools of {config.fish}, {config.num_values} senses, {config.steering} steering)"
     return f"recall ({config.num_cues} cues, {config.delay_steps} steps)"

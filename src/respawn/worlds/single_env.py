@@ -15,10 +15,10 @@ from respawn.worlds.vector_env import (
     LARGEST_SEED,
     NO_RENDER_MODE,
     action_space,
-    check_actions,
     check_render_mode,
     final_observations,
     observation_space,
+    read_actions,
     to_array,
 )
 
@@ -59,8 +59,7 @@ class WorldEnv(gymnasium.Env[Array, Any]):
         """Carry out one action; the info of an episode's last step has its `end`, its `return` and its `length`."""
         if self._last_seen is None or self._next_begun:
             raise gymnasium.error.ResetNeeded("expected reset() before this step(): no episode is under way")
-        actions = np.asarray(action)[None]
-        check_actions(self.action_space, actions)
+        actions = read_actions(self.action_space, np.asarray(action)[None], 1)
         result = self._world.step(torch.as_tensor(actions))
         terminated, truncated = bool(result.terminated[0]), bool(result.truncated[0])
         if terminated or truncated:

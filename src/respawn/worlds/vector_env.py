@@ -1,5 +1,6 @@
 """A World as a `gymnasium.vector.VectorEnv`, for code that speaks Gymnasium."""
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -15,6 +16,7 @@ from respawn.contracts.saveable import StateTree
 from respawn.contracts.world import ActionSpec, ContinuousActions, DiscreteActions, Frame, ObservationSpec, World
 from respawn.errors import ConfigError, WorldError
 from respawn.worlds.episodes import Array, ShowsFinalObservations
+from respawn.worlds.lane_tally import LaneTally
 
 LARGEST_SEED = 2**31 - 1
 NO_RENDER_MODE = "render() shows nothing without a render mode; make the environment with render_mode='rgb_array'"
@@ -25,6 +27,9 @@ class WorldVectorEnv(VectorEnv[Array, Array, Array]):
 
     The last observation of an episode is in `infos["final_obs"]`, its return and length in `infos["final_info"]`. For
     an episode that terminated in a world that does not keep its last observation, it is the one before it.
+
+    Where several lanes live in one episode, each has a return and a length of its own, until it is terminated; it then
+    waits, with nobody there, for the episode to end. Such lanes share a seed and a picture.
     """
 
     def __init__(self, world: World, *, render_mode: str | None = "rgb_array") -> None:
@@ -39,38 +44,49 @@ class WorldVectorEnv(VectorEnv[Array, Array, Array]):
         self.observation_space = batch_space(self.single_observation_space, self.num_envs)
         self.action_space = batch_space(self.single_action_space, self.num_envs)
         self._last_seen: Array | None = None
+        self._tally = LaneTally(spec.num_lanes)
 
     def reset(
         self, *, seed: int | Sequence[int | None] | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Array, dict[str, Any]]:
-        """Begin a new episode in every lane; one seed stands for itself and the numbers that follow it."""
+        """Begin a new episode in every lane; one seed stands for itself and the numbers that follow it.
+
+        Args:
+          seed: one, or one for each episode that there is room for, in lane order.
+          options: are ignored.
+        """
         super().reset(seed=seed if isinstance(seed, int) else None)
+        num_lanes_each = self._world.spec.lanes_per_episode
+        num_episodes = self.num_envs // num_lanes_each
         if isinstance(seed, int):
-            seeds: list[int | None] = [seed + lane for lane in range(self.num_envs)]
+            seeds: list[int | None] = [seed + number for number in range(num_episodes)]
         else:
-            seeds = [None] * self.num_envs if seed is None else list(seed)
+            seeds = [None] * num_episodes if seed is None else list(seed)
+        if len(seeds) != num_episodes:
+            raise ConfigError(f"reset wants one seed, or a list with one for each of {num_episodes}, not {len(seeds)}")
         drawn = [int(self.np_random.integers(LARGEST_SEED)) if each is None else each for each in seeds]
-        self._last_seen = to_array(self._world.reset(drawn))
+        self._last_seen = to_array(self._world.reset([each for each in drawn for _ in range(num_lanes_each)]))
+        self._tally.begin()
         return self._last_seen.copy(), self._describe()
 
     def step(self, actions: Array) -> tuple[Array, Array, Array, Array, dict[str, Any]]:
         """Carry out one action a lane."""
         if self._last_seen is None:
             raise gymnasium.error.ResetNeeded("expected reset() before the first step()")
-        actions = np.asarray(actions)
-        check_actions(self.single_action_space, actions)
+        actions = read_actions(self.single_action_space, actions, self.num_envs)
+        present = to_array(self._world.present())
         result = self._world.step(torch.as_tensor(actions))
+        reward = to_array(result.reward).astype(np.float64)
         terminated, truncated = to_array(result.terminated), to_array(result.truncated)
+        ended = terminated | truncated
+        self._tally.add(reward, present)
         infos = self._describe()
-        if result.episodes:
-            ended = terminated | truncated
+        if ended.any():
             finals = final_observations(self._world, self._last_seen, truncated, result.cut_observations)
             rows = np.full(self.num_envs, None, dtype=object)
             for lane in np.flatnonzero(ended):
                 rows[lane] = finals[lane]
-            returns, lengths = np.zeros(self.num_envs), np.zeros(self.num_envs, np.int64)
-            for episode in result.episodes:
-                returns[episode.lane], lengths[episode.lane] = episode.episode_return, episode.length
+            returns, lengths = self._tally.close(ended)
             summary = {"r": returns, "_r": ended.copy(), "l": lengths, "_l": ended.copy()}
             infos |= {
                 "final_obs": rows,
@@ -83,22 +99,22 @@ class WorldVectorEnv(VectorEnv[Array, Array, Array]):
                 "_final_info": ended.copy(),
             }
         self._last_seen = to_array(result.observation)
-        return self._last_seen.copy(), to_array(result.reward).astype(np.float64), terminated, truncated, infos
+        return self._last_seen.copy(), reward, terminated, truncated, infos
 
     def _describe(self) -> dict[str, Any]:
         """What else the infos say of each lane as it is now; nothing, unless a world knows more."""
         return {}
 
     def _describe_ended(self, episodes: tuple[Episode, ...], ended: Array) -> dict[str, Any]:
-        """What else `final_info` says of the lanes whose episode ended."""
+        """What else `final_info` says of the lanes that ended; `episodes` are those that ended as a whole."""
         return {}
 
     def render(self) -> tuple[Frame, ...] | None:
-        """One picture a lane."""
+        """One picture an episode: one a lane, unless several share one."""
         if self.render_mode is None:
             gymnasium.logger.warn(NO_RENDER_MODE)
             return None
-        return tuple(self._world.render(lane) for lane in range(self.num_envs))
+        return tuple(self._world.render(lane) for lane in range(0, self.num_envs, self._world.spec.lanes_per_episode))
 
     def state(self) -> StateTree:
         """Everything that decides how it goes on; `state()["observations"]` is what was last seen."""
@@ -106,6 +122,7 @@ class WorldVectorEnv(VectorEnv[Array, Array, Array]):
             "world": self._world.state(),
             "observations": None if self._last_seen is None else self._last_seen.copy(),
             "generator": self.np_random.bit_generator.state,
+            "tally": self._tally.state(),
         }
 
     def restore(self, state: StateTree) -> None:
@@ -113,6 +130,7 @@ class WorldVectorEnv(VectorEnv[Array, Array, Array]):
         self._world.restore(state["world"])
         self._last_seen = None if state["observations"] is None else np.array(state["observations"])
         self.np_random.bit_generator.state = state["generator"]
+        self._tally.restore(state["tally"])
 
     def close_extras(self, **kwargs: Any) -> None:
         """Close the world."""
@@ -141,10 +159,18 @@ def action_space(spec: ActionSpec) -> spaces.Space[Any]:
     return spaces.MultiDiscrete(list(spec.sizes))
 
 
-def check_actions(space: spaces.Space[Any], actions: Array) -> None:
-    """Raise InvalidAction for a choice that there is none of: as an index it would mean another, from the end."""
-    if isinstance(space, spaces.Discrete) and actions.size and not (0 <= actions.min() <= actions.max() < space.n):
-        raise gymnasium.error.InvalidAction(f"actions are 0 to {space.n - 1}, and {actions.tolist()} came")
+def read_actions(space: spaces.Space[Any], actions: Any, num_lanes: int) -> Array:
+    """One action a lane as an array that a world can take; raises InvalidAction for what is none."""
+    array = np.asarray(actions, space.dtype if isinstance(space, spaces.Box) else None)
+    wanted = (num_lanes, *(space.shape or ()))
+    if array.size != math.prod(wanted):
+        raise gymnasium.error.InvalidAction(f"expected actions of shape {wanted}, and {array.shape} came")
+    # As an index it would mean another choice, from the end.
+    if isinstance(space, spaces.Discrete) and array.size and not (0 <= array.min() <= array.max() < space.n):
+        raise gymnasium.error.InvalidAction(f"actions are 0 to {space.n - 1}, and {array.tolist()} came")
+    if isinstance(space, spaces.Box) and not np.isfinite(array).all():
+        raise gymnasium.error.InvalidAction(f"actions are finite numbers, and {array.tolist()} came")
+    return array
 
 
 def to_array(tensor: torch.Tensor) -> Array:

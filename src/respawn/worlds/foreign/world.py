@@ -162,6 +162,10 @@ class ForeignWorld:
         """The last observation [B, ...] of the episode that ended last in each lane, however it ended."""
         return self._moved(self._finals)
 
+    def present(self) -> Tensor:
+        """Somebody is there in every lane."""
+        return self._valid
+
     def facts_so_far(self, lane: int) -> Mapping[str, float | str]:
         """Nothing beyond return and length."""
         return {}

@@ -226,6 +226,10 @@ class MarioWorld:
         """What was last seen in the lanes that ended in the last step."""
         return self._view.observe() if self._finals is None else self._finals
 
+    def present(self) -> Tensor:
+        """Somebody is there in every lane."""
+        return self._valid
+
     def facts_so_far(self, lane: int) -> dict[str, float | str]:
         """How far a lane's episode has come."""
         return self._describe(lane, ENDS.index(STEP_LIMIT))

@@ -22,6 +22,7 @@ from respawn.contracts.knobs import Knobs
 from respawn.contracts.saveable import StateTree
 from respawn.contracts.world import DiscreteActions, Frame, ObservationSpec, StepResult, WorldSpec
 from respawn.errors import CheckpointError, WorldError
+from respawn.maths.hashing import int64_tensor, mix
 from respawn.worlds.episodes import EpisodeTracker
 from respawn.worlds.recall.config import RecallConfig
 
@@ -58,7 +59,7 @@ class RecallWorld:
         """Begin the first episode of each lane's sequence."""
         if len(seeds) != self._spec.num_lanes:
             raise WorldError(f"expected one seed for each of {self._spec.num_lanes} lanes, got {len(seeds)}")
-        self._seeds.copy_(torch.tensor([_as_int64(seed) for seed in seeds], dtype=torch.int64))
+        self._seeds.copy_(int64_tensor(list(seeds), self._device))
         self._episodes.zero_()
         self._steps.zero_()
         self._tracker.begin()
@@ -86,6 +87,10 @@ class RecallWorld:
     def observe(self) -> Tensor:
         """The current observations [B, num_cues + 2]."""
         return self._observation
+
+    def present(self) -> Tensor:
+        """Somebody is there in every lane."""
+        return self._valid
 
     def facts_so_far(self, lane: int) -> Mapping[str, float | str]:
         """Nothing beyond return and length."""
@@ -151,24 +156,3 @@ class RecallWorld:
         moment = mix(mix(mix(self._seeds) + self._episodes) + self._steps)  # [B]
         bits = mix(moment[:, None] + columns) & 0xFF_FFFF  # 24 bits are what a float32 holds exactly
         return (bits.float() / 2**23 - 1.0) * self._config.noise
-
-
-def mix(numbers: Tensor) -> Tensor:
-    """Scramble int64 numbers so that neighbours have nothing in common: SplitMix64 (Steele et al. 2014).
-
-    Multiplication wraps round in int64 just as it does in the unsigned original.
-    """
-    numbers = numbers + _as_int64(0x9E3779B97F4A7C15)
-    numbers = (numbers ^ _shift_right(numbers, 30)) * _as_int64(0xBF58476D1CE4E5B9)
-    numbers = (numbers ^ _shift_right(numbers, 27)) * _as_int64(0x94D049BB133111EB)
-    return numbers ^ _shift_right(numbers, 31)
-
-
-def _shift_right(numbers: Tensor, bits: int) -> Tensor:
-    """Shift as if unsigned; torch's own shift of int64 drags the sign bit along."""
-    return (numbers >> bits) & ((1 << (64 - bits)) - 1)
-
-
-def _as_int64(number: int) -> int:
-    """The same 64 bits, read as a signed number."""
-    return (number + 2**63) % 2**64 - 2**63

@@ -1,0 +1,32 @@
+"""What is said of a school of fish when its training ends."""
+
+from respawn.errors import RespawnError
+from respawn.runs.layout import RunFolder
+from respawn.training.drive import Outcome
+from respawn.training.judge_fish import SchoolTrials, judge_fish
+from respawn.training.trained import load_run
+
+CLOSING_TRIALS = SchoolTrials(episodes=40, seed_base=2_000_000, sampled=False)
+"""Other seeds than those watched during training, so that what is said at the end was not chosen by looking at it."""
+
+
+def learned_by_fish(folder: RunFolder, device: str, outcome: Outcome) -> str:
+    """Judge the final policy, and say how many survive, of how many that could."""
+    trials = CLOSING_TRIALS
+    print(f"Judging the final policy on {trials.episodes} fresh schools of {trials.fish} fish ...", flush=True)
+    try:
+        judgement = judge_fish(load_run(folder), trials, device_name=device)
+    except RespawnError as error:
+        error.add_note(f"(The run {folder.path} itself is finished and saved; only judging it failed.)")
+        raise
+    found = judgement.greedy
+    best = max(
+        (numbers["survival_mean"], name) for name, numbers in judgement.null_policies.items() if name != "evader"
+    )
+    why = ", where its goal was reached" if outcome.goal_reached else ""
+    return (
+        f"Learned: {100 * found['survival_mean']:.2f} % of the fish survive (95 % interval "
+        f"{100 * found['survival_low']:.2f} to {100 * found['survival_high']:.2f} %), where "
+        f"{100 * (1 - found['doomed_fraction']):.2f} % is all that can and always '{best[1].replace('_', ' ')}' keeps "
+        f"{100 * best[0]:.1f} %, after {outcome.decisions:,} decisions in {outcome.updates:,} updates{why}."
+    )
