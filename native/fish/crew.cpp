@@ -21,13 +21,13 @@ class Crew {
   public:
     const pid_t process = getpid();
 
-    void run(int schools, int threads, pool::Workers::Task task, void* context) {
+    void run(int count, int threads, pool::Workers::Task task, void* context) {
         const std::lock_guard lock(mutex_);
         if (!workers_ || workers_->threads() != threads) {
             workers_ = nullptr;
             workers_ = std::make_unique<pool::Workers>(threads);
         }
-        workers_->run(schools, task, context);
+        workers_->run(count, task, context);
     }
 
   private:
@@ -64,12 +64,12 @@ int worth_waking(int threads, int schools, int fish, int least) {
     return schools > 1 && std::int64_t{schools} * fish >= least ? threads : 1;
 }
 
-void share_work(int schools, int threads, pool::Workers::Task task, void* context) {
+void share_work(int count, int threads, pool::Workers::Task task, void* context) {
     if (threads > 1) {
-        crew().run(schools, threads, task, context);
+        crew().run(count, threads, task, context);
         return;
     }
-    for (int school = 0; school < schools; ++school) task(context, school, 0);
+    for (int number = 0; number < count; ++number) task(context, number, 0);
 }
 
 }  // namespace fish

@@ -13,14 +13,14 @@ void check_sizes(int schools, int fish, int threads);
 // number is never in between, for the threads are kept only as long as calls want equally many.
 int worth_waking(int threads, int schools, int fish, int least);
 
-// Calls task(school, thread) for every school, with threads numbered from 0; one thread is the caller alone. Callers at
-// the same time take turns if they have more than one thread each. The task must not throw.
-void share_work(int schools, int threads, pool::Workers::Task task, void* context);
+// Calls task(number, thread) for every number below `count`, with threads numbered from 0; one thread is the caller
+// alone. Callers at the same time take turns if they have more than one thread each. The task must not throw.
+void share_work(int count, int threads, pool::Workers::Task task, void* context);
 
 template <class Work>
-void share_work(int schools, int threads, Work& work) {
-    const auto task = [](void* context, int school, int thread) { (*static_cast<Work*>(context))(school, thread); };
-    share_work(schools, threads, task, &work);
+void share_work(int count, int threads, Work& work) {
+    const auto task = [](void* context, int number, int thread) { (*static_cast<Work*>(context))(number, thread); };
+    share_work(count, threads, task, &work);
 }
 
 }  // namespace fish

@@ -1,6 +1,5 @@
-// What tank.h promises, for the fish of one school, without a branch, so that the compiler can take as many at once as
-// a vector has lanes. The file of each SIMD path says FISH_INLINE and FISH_TARGET and then includes this. Internal to
-// fish/.
+// What tank.h promises, without a branch, so that the compiler can take as many fish at once as a vector has lanes. The
+// file of each SIMD path says FISH_INLINE and FISH_TARGET and then includes this. Internal to fish/.
 #pragma once
 
 #include <bit>

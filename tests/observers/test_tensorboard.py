@@ -4,7 +4,7 @@ import sys
 import pytest
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
-from respawn.contracts.records import EvaluationReport, Event, UpdateReport
+from respawn.contracts.records import EvaluationReport, Event, Ruling, UpdateReport
 from respawn.observers.tensorboard import TensorBoard
 
 
@@ -28,6 +28,18 @@ def test_the_same_names_over_decisions(tmp_path):
     board.close()
     assert curve(tmp_path, "loss/policy") == [(10, 1.0), (20, 2.0)]
     assert curve(tmp_path, "evaluation/return_mean") == [(10, 5.0)]
+
+
+def test_rulings_are_drawn_under_their_schedules_name(tmp_path):
+    board = TensorBoard(tmp_path, every_seconds=0)
+    board.receive(report(3))
+    facts = {"remaining_ratio": 0.7, "warning_active": True, "label": "stage1", "rate": float("nan"), "since": None}
+    board.receive(Ruling(3, "hard_starts", facts))
+    board.close()
+    assert curve(tmp_path, "hard_starts/remaining_ratio") == [(30, pytest.approx(0.7))]
+    assert curve(tmp_path, "hard_starts/warning_active") == [(30, 1.0)]
+    with pytest.raises(KeyError):
+        curve(tmp_path, "hard_starts/rate")
 
 
 def test_a_fast_run_draws_the_first_the_last_and_all_evaluations(tmp_path):

@@ -1,4 +1,4 @@
-"""respawn bench overlap|engine|train."""
+"""respawn bench overlap|engine|world|train."""
 
 import importlib
 
@@ -8,6 +8,7 @@ from respawn.errors import ConfigError
 BENCHES = {
     "overlap": "time to collect, to learn and in all, with lag 0 and with lag 1",
     "engine": "decisions a second of the NES engine, beside its peers",
+    "world": "steps a second of the fish world, beside a plain program",
     "train": "decisions a second of a whole training, beside Stable-Baselines3",
 }
 

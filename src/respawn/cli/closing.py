@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from respawn.checkpoints.store import find_newest
-from respawn.cli.closing_fish import learned_by_fish
+from respawn.cli.closing_fish import drawn_at_the_end, learned_by_fish
 from respawn.cli.pipes import forget_stdout
 from respawn.cli.wording import command_for, command_to_go_on, in_one_line
 from respawn.errors import CheckpointError, RespawnError, RunFolderError
@@ -52,6 +52,8 @@ def _tell(folder: RunFolder, outcome: Outcome) -> int:
         try:
             if isinstance(config.world, FishConfig):
                 print(learned_by_fish(folder, config.device, outcome))
+                if config.observers.figures:
+                    print(drawn_at_the_end(folder))
             else:
                 print(_learned(_judged(folder, config.device), outcome, config.world))
         except KeyboardInterrupt:

@@ -1,6 +1,8 @@
 """What is said of a school of fish when its training ends."""
 
+from respawn.cli.progress import progress_bar
 from respawn.errors import RespawnError
+from respawn.evaluation.learning_health import told
 from respawn.runs.layout import RunFolder
 from respawn.training.drive import Outcome
 from respawn.training.judge_fish import SchoolTrials, judge_fish
@@ -30,3 +32,14 @@ def learned_by_fish(folder: RunFolder, device: str, outcome: Outcome) -> str:
         f"{100 * (1 - found['doomed_fraction']):.2f} % is all that can and always '{best[1].replace('_', ' ')}' keeps "
         f"{100 * best[0]:.1f} %, after {outcome.decisions:,} decisions in {outcome.updates:,} updates{why}."
     )
+
+
+def drawn_at_the_end(folder: RunFolder) -> str:
+    """Draw every figure and write every artefact of the run, and say where they are and whether it learned."""
+    # Imported only now: matplotlib takes a second to load.
+    from respawn.evaluation.publish import publish
+
+    with progress_bar() as tell:
+        made = publish(folder, tell=tell)
+    pages = [path for path in made.figures.paths if path.suffix == ".md"]
+    return "\n".join([f"Learning:   {told(made.health)}", *(f"Figures:    {page}" for page in pages)])

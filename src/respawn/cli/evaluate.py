@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import tyro
 
 from respawn.cli.arguments import RunName, RunsDirectory, check_at_least, parse
+from respawn.cli.other_worlds import refuse_options
 from respawn.cli.policies import warn_of_damage
 from respawn.cli.tables import print_facts
-from respawn.contracts.settings import option_name
 from respawn.errors import ConfigError
 from respawn.evaluation.config import EvaluationConfig
 from respawn.runs.layout import find
@@ -88,9 +88,9 @@ def main(words: list[str]) -> int:
     config = load_config(folder)
     if isinstance(config.world, FishConfig | MarioConfig):
         return _evaluate_trained(load_run(folder, arguments.checkpoint), arguments)
-    _refuse(folder.name, arguments, ("levels", "sticky", "start_jitter", "rom"), "Mario")
-    _refuse(folder.name, arguments, ("only_greedy", "no_null_policies"), "Mario or fish")
-    _refuse(folder.name, arguments, ("fish",), "fish")
+    refuse_options(folder.name, arguments, ("levels", "sticky", "start_jitter", "rom"), "Mario")
+    refuse_options(folder.name, arguments, ("only_greedy", "no_null_policies"), "Mario or fish")
+    refuse_options(folder.name, arguments, ("fish",), "fish")
     check_fresh_seeds(config, arguments.seed_base, arguments.seed_base + arguments.episodes - 1)
     evaluation = EvaluationConfig(
         episodes=arguments.episodes,
@@ -125,11 +125,11 @@ def with_levels_in_one_word(words: list[str]) -> list[str]:
 def _evaluate_trained(trained: "Trained", arguments: EvaluateArguments) -> int:
     """Judge a policy of one of the worlds that have a way of their own."""
     if not isinstance(trained.config.world, FishConfig):
-        _refuse(trained.name, arguments, ("fish",), "fish")
+        refuse_options(trained.name, arguments, ("fish",), "fish")
         return _evaluate_levels(trained, arguments)
     from respawn.cli.evaluate_fish import evaluate_fish
 
-    _refuse(trained.name, arguments, ("levels", "sticky", "start_jitter", "rom"), "Mario")
+    refuse_options(trained.name, arguments, ("levels", "sticky", "start_jitter", "rom"), "Mario")
     return evaluate_fish(trained, arguments)
 
 
@@ -145,16 +145,6 @@ def _evaluate_levels(trained: "Trained", arguments: EvaluateArguments) -> int:
     else:
         show_levels(found)
     return 0
-
-
-def _refuse(run: str, arguments: EvaluateArguments, names: tuple[str, ...], world: str) -> None:
-    """Refuse options that are for runs of another world."""
-    for name in names:
-        given = getattr(arguments, name)
-        if given is not None and given is not False:
-            raise ConfigError(
-                f"{option_name('--', name)} is for runs in the {world} world, and {run} is in another one; leave it out"
-            )
 
 
 def _summary(judgement: "Judgement") -> dict[str, Any]:

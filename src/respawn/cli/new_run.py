@@ -12,6 +12,7 @@ from respawn.errors import ConfigError, RomError
 from respawn.presets import find_preset
 from respawn.runs.layout import RunFolder, default_name
 from respawn.training.config import RunConfig
+from respawn.training.config_file import with_config_file
 from respawn.training.launch import begin
 from respawn.worlds.mario.config import MarioConfig
 from respawn.worlds.mario.rom import find_rom
@@ -28,9 +29,12 @@ class TrainArguments:
     config: Annotated[RunConfig, tyro.conf.arg(name="")] = field(default_factory=RunConfig)
 
 
-def train(preset: str, words: list[str]) -> int:
+def train(preset: str, words: list[str], config_file: Path | None = None) -> int:
     """Begin a run and train it to its end; returns the exit code."""
-    arguments = parse(TrainArguments, words, f"respawn train {preset}", TrainArguments(config=find_preset(preset)))
+    base = find_preset(preset)
+    if config_file is not None:
+        base = with_config_file(base, config_file)
+    arguments = parse(TrainArguments, words, f"respawn train {preset}", TrainArguments(config=base))
     if arguments.name == "":
         raise ConfigError("--name wants a name, and an empty one came; leave it out to have the run named for you")
     _check_region(arguments.config)

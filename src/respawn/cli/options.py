@@ -64,6 +64,25 @@ class CommandWords:
                 loose.append(word)
         self._check_loose(loose)
 
+    def loose_places(self, words: Sequence[str]) -> list[int]:
+        """Where among the words those are that belong to no option; words that `check` refuses may be taken for one."""
+        places: list[int] = []
+        place = 0
+        while place < len(words):
+            word = words[place]
+            place += 1
+            if not _is_option(word):
+                places.append(place - 1)
+                continue
+            name, equals, _ = word.partition("=")
+            option = self.options.get(name.replace("_", "-"))
+            if option is None or option.is_flag or equals:
+                continue
+            first = place
+            while place < len(words) and not _is_option(words[place]) and (option.takes_many or place == first):
+                place += 1
+        return places
+
     def _check_option(self, word: str, left: list[str]) -> None:
         """Check an option and take its values from what is left of the words."""
         name, equals, value = word.partition("=")

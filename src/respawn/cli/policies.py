@@ -5,6 +5,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
+from respawn.cli.named_world import check_shipped, check_world
+
 if TYPE_CHECKING:
     from respawn.training.config import RunConfig
     from respawn.training.trained import Trained
@@ -42,11 +44,18 @@ class PolicyArguments(Protocol):
         """Mario: the game."""
 
 
-def find_policy(arguments: PolicyArguments) -> "tuple[Trained, RunConfig]":
-    """The policy, and its configuration with another beginning where one is given."""
+def find_policy(arguments: PolicyArguments, world: str | None = None) -> "tuple[Trained, RunConfig]":
+    """The policy, and its configuration with another beginning where one is given.
+
+    Args:
+      arguments: what was asked for.
+      world: which one the policy must be of; None: any.
+    """
+    check_shipped(arguments.run, arguments.runs)
     from respawn.training.trained import find_trained, with_world
 
     trained = find_trained(arguments.runs, arguments.run, arguments.checkpoint)
+    check_world(trained, world)
     warn_of_damage(trained.passed_over)
     config = with_world(
         trained.config,

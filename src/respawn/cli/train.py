@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from respawn.cli.arguments import HELP
+from respawn.errors import ConfigError
 from respawn.presets import DESCRIPTIONS, check_preset_name
 
 DEFAULT_PRESET = "mario"
@@ -22,6 +23,8 @@ options that every preset has:
   --name NAME   what to call the run; without it: preset, seed and time
   --device D    cpu, cuda, cuda:1; auto (the default): a GPU if there is one
   --runs DIR    the folder that holds the runs (default: runs)
+  --config FILE a TOML file with settings, as in a run's config.json; it may
+                name its preset. For what has no option: phases, gates, starts
 
 and every Mario preset:
   --rom FILE    the game, where 'respawn doctor rom' finds none; --world.rom
@@ -40,13 +43,44 @@ def main(words: list[str]) -> int:
     if words and words[0] in HELP:
         print(USAGE.format(presets="\n".join(f"  {name:<20} {text}" for name, text in DESCRIPTIONS.items())))
         return 0
+    words, config_file = without_config_option(words)
     if not words or words[0].startswith("-"):
-        words = [DEFAULT_PRESET, *words]
+        words = [_preset_of(config_file) or DEFAULT_PRESET, *words]
     check_preset_name(words[0])
     # Imported only now: what is above needs no torch, which takes seconds to load.
     from respawn.cli.new_run import train
 
-    return train(words[0], with_whole_rom_option(words[1:]))
+    return train(words[0], with_whole_rom_option(words[1:]), config_file)
+
+
+def without_config_option(words: list[str]) -> tuple[list[str], Path | None]:
+    """The same words without --config FILE, and the file."""
+    left: list[str] = []
+    file: str | None = None
+    place = 0
+    while place < len(words):
+        name, equals, value = words[place].partition("=")
+        if name == "--config":
+            if not equals:
+                place += 1
+                value = words[place] if place < len(words) else ""
+            if not value or value.startswith("--"):
+                raise ConfigError("--config wants a TOML file, and nothing came")
+            file = value
+        else:
+            left.append(words[place])
+        place += 1
+    return left, None if file is None else Path(file).expanduser()
+
+
+def _preset_of(config_file: Path | None) -> str | None:
+    """The preset that a file names, if there is one and it does."""
+    if config_file is None:
+        return None
+    from respawn.training.config_file import PRESET, read_config_file
+
+    preset: str | None = read_config_file(config_file).get(PRESET)
+    return preset
 
 
 def with_whole_rom_option(words: list[str]) -> list[str]:

@@ -1,4 +1,4 @@
-"""respawn video RUN."""
+"""respawn video RUN, or respawn video WORLD RUN."""
 
 import json
 from dataclasses import dataclass
@@ -9,12 +9,15 @@ import tyro
 
 from respawn.cli.arguments import RunName, RunsDirectory, check_at_least, parse
 from respawn.cli.engine_built import engine_must_be_built
+from respawn.cli.named_world import without_world
+from respawn.cli.other_worlds import refuse_options
 from respawn.cli.outcomes import outcome, told
 from respawn.cli.policies import find_policy
 from respawn.cli.progress import progress_bar
 from respawn.cli.tables import print_facts
 from respawn.errors import ConfigError
 from respawn.evaluation.video import check_film_path
+from respawn.worlds.fish.config import FishConfig
 
 if TYPE_CHECKING:
     from respawn.training.config import RunConfig
@@ -27,7 +30,7 @@ class VideoArguments:
     """Film a trained policy: a run's, or one that comes with respawn ('mario')."""
 
     run: RunName
-    """name of the run, path of its folder, or 'mario' for the weights that come with respawn"""
+    """name of the run, path of its folder, or 'mario' or 'fish' for weights that come with respawn"""
     level: str | None = None
     """Mario: where to begin, such as 1-1; none: as the run does"""
     seed: int = 3_000_000
@@ -35,7 +38,12 @@ class VideoArguments:
     episodes: int = 1
     """how many episodes to film, one after the other"""
     best_of: int | None = None
-    """play so many and film the best: who clears the level, the quickest first, then who gets furthest"""
+    """play so many and film the best: who clears the level, the quickest first, then who gets furthest; fish: the
+    schools of which most survive"""
+    worst_of: int | None = None
+    """fish: play so many and film the worst, exactly as they were played"""
+    fish: int | None = None
+    """fish: how many in each school; none: 96"""
     rom: Annotated[Path | None, tyro.conf.arg(metavar="FILE")] = None
     """Mario: the game; none: as the run has it"""
     checkpoint: str = "newest"
@@ -53,7 +61,8 @@ class VideoArguments:
     gif_kilobytes: int = 1000
     """a GIF loses frames, then pixels and colours, until it is no larger"""
     out: Annotated[Path | None, tyro.conf.arg(metavar="FILE")] = None
-    """an .mp4 or a .gif; none: an .mp4 in videos/ of the run's folder, or here for what comes with respawn"""
+    """an .mp4 or a .gif; none: an .mp4 in videos/ of the run's folder, or here for what comes with respawn; a run of fish
+    of which nothing else is said: media/RUN_multi_fish_eval.mp4"""
     movie: Annotated[Path | None, tyro.conf.arg(metavar="FILE.fm2")] = None
     """Mario, 1-1: also write the first episode filmed as a controller movie, for 'respawn movie' and FCEUX"""
     must_clear: bool = False
@@ -68,8 +77,14 @@ class VideoArguments:
 
 def main(words: list[str]) -> int:
     """Film a policy."""
-    arguments = parse(VideoArguments, words, "respawn video")
-    check_at_least(arguments, {"seed": 0, "episodes": 1, "best_of": 1, "limit_steps": 1, "gif_kilobytes": 1})
+    words, world = without_world(words, VideoArguments)
+    return film(parse(VideoArguments, words, "respawn video"), world)
+
+
+def film(arguments: VideoArguments, world: str | None = None) -> int:
+    """Film a policy, of `world` if one is named, and say what is seen in the film."""
+    least = {"seed": 0, "episodes": 1, "best_of": 1, "worst_of": 1, "fish": 1, "limit_steps": 1, "gif_kilobytes": 1}
+    check_at_least(arguments, least)
     if arguments.best_of is not None and arguments.best_of < arguments.episodes:
         raise ConfigError(
             f"--best-of must be at least --episodes, which is {arguments.episodes}, and {arguments.best_of} came"
@@ -77,10 +92,28 @@ def main(words: list[str]) -> int:
     if arguments.out is not None:
         check_film_path(arguments.out)
     # Imported only now: what is above needs no torch, which takes seconds to load.
+    trained, config = find_policy(arguments, world)
+    if isinstance(config.world, FishConfig):
+        from respawn.cli.video_fish import film_fish
+
+        refuse_options(trained.name, arguments, ("plain", "movie", "must_clear"), "Mario")
+        said = film_fish(trained, arguments)
+    else:
+        refuse_options(trained.name, arguments, ("fish", "worst_of"), "fish")
+        said = _film(trained, config, arguments)
+    said = {"policy": trained.origin, "greedy": not arguments.sampled, **said}
+    if arguments.json:
+        print(json.dumps(said, indent=2))
+    else:
+        _show(said)
+    return 1 if arguments.must_clear and not all(episode["cleared"] for episode in said["episodes"]) else 0
+
+
+def _film(trained: "Trained", config: "RunConfig", arguments: VideoArguments) -> dict[str, Any]:
+    """Film episodes of one lane each."""
     from respawn.training.film import make_film
     from respawn.training.movies import check_movie, write_take
 
-    trained, config = find_policy(arguments)
     out = arguments.out or _default_out(trained, config, arguments)
     replaced = out.exists()
     with engine_must_be_built(), progress_bar() as tell:
@@ -89,19 +122,12 @@ def main(words: list[str]) -> int:
         takes = make_film(trained, config, _order(arguments), out, device_name=arguments.device, tell=tell)
         if arguments.movie is not None:
             write_take(arguments.movie, config, takes[0], f"respawn {trained.origin}, seed {takes[0].seed}")
-    facts = {"film": str(out), "movie": None if arguments.movie is None else str(arguments.movie)}
-    said = {
-        **facts,
-        "policy": trained.origin,
-        "greedy": not arguments.sampled,
+    return {
+        "film": str(out),
+        "movie": None if arguments.movie is None else str(arguments.movie),
         "episodes": [_said(take) for take in takes],
         "replaced": replaced,
     }
-    if arguments.json:
-        print(json.dumps(said, indent=2))
-    else:
-        _show(said)
-    return 1 if arguments.must_clear and not all(take.cleared for take in takes) else 0
 
 
 def _order(arguments: VideoArguments) -> "FilmOrder":
@@ -135,5 +161,5 @@ def _show(said: dict[str, Any]) -> None:
     lines = {f"seed {episode['seed']}": told(episode) for episode in said["episodes"]}
     actions = "the likeliest actions" if said["greedy"] else "drawn actions"
     replaced = "an older film of this name" if said["replaced"] else ""
-    facts = {"policy": f"{said['policy']}, {actions}", "movie": said["movie"] or "", "replaced": replaced}
+    facts = {"policy": f"{said['policy']}, {actions}", "movie": said.get("movie") or "", "replaced": replaced}
     print_facts(said["film"], {**lines, **facts})

@@ -6,6 +6,9 @@ from math import isfinite
 from respawn.contracts.settings import check_at_least, check_between
 from respawn.errors import ConfigError
 
+MOST_WORST_FILMS = 100
+"""Each takes a second or two, after every evaluation."""
+
 
 @dataclass(frozen=True)
 class EvaluationConfig:
@@ -30,6 +33,8 @@ class EvaluationConfig:
     """so many evaluations in a row must reach it"""
     video_every: int = 0
     """film an episode after every so-many-th evaluation, into videos/ of the run folder; 0: never"""
+    worst_films: int = 0
+    """fish: film so many of the worst schools of every evaluation, into media/ of the run folder"""
 
     def __post_init__(self) -> None:
         """Refuse what cannot be played."""
@@ -41,8 +46,13 @@ class EvaluationConfig:
             raise ConfigError(
                 "evaluation.video-every counts evaluations, and there are none: set evaluation.every-updates"
             )
+        if self.worst_films > 0 and self.every_updates == 0:
+            raise ConfigError(
+                "evaluation.worst-films films episodes of evaluations, and there are none: set evaluation.every-updates"
+            )
         check_at_least("evaluation.", self, {"stop_after": 1})
         check_at_least("evaluation.", self, {"every_updates": 0, "video_every": 0, "seed_base": 0, "limit_steps": 1})
         check_between("evaluation.", self, {"episodes": (1, 1_000_000), "num_lanes": (1, 1_000_000)})
+        check_between("evaluation.", self, {"worst_films": (0, min(self.episodes, MOST_WORST_FILMS))})
         if self.stop_at is not None and not isfinite(self.stop_at):
             raise ConfigError(f"evaluation.stop-at must be a finite number, not {self.stop_at}; none: never")

@@ -1,8 +1,8 @@
 """Playing schools of fish to their end, each from a seed of its own, and keeping what happened to every fish."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import torch
@@ -16,6 +16,9 @@ from respawn.worlds.fish.state import SwarmState
 from respawn.worlds.fish.world import FishWorld, school_seeds
 
 LARGEST_SEED = 2**31 - 1
+
+Watch: TypeAlias = Callable[[FishWorld], None]
+"""looks on when the schools of a batch have begun, and after each of their steps"""
 
 
 @dataclass(frozen=True)
@@ -52,9 +55,18 @@ def reference_seeds(seed_base: int, first: int, count: int) -> list[int]:
     return [int(stream.integers(0, LARGEST_SEED)) for _ in range(first + count)][first:]
 
 
+def _nobody(world: FishWorld) -> None:
+    """Watches nothing."""
+
+
 @torch.no_grad()
 def play_schools(
-    world: FishWorld, policy: Policy, seeds: Sequence[int], generator: Generator | None, device: torch.device
+    world: FishWorld,
+    policy: Policy,
+    seeds: Sequence[int],
+    generator: Generator | None,
+    device: torch.device,
+    watch: Watch = _nobody,
 ) -> list[SchoolRecord]:
     """One school from each seed, in the order of the seeds; without a generator the likeliest actions are taken."""
     num_schools = world.spec.num_lanes // world.config.fish
@@ -63,12 +75,17 @@ def play_schools(
         batch = list(seeds[first : first + num_schools])
         # A batch that does not fill the world repeats its last seed; what happens there is not looked at.
         padded = batch + [batch[-1]] * (num_schools - len(batch))
-        records += _play_batch(world, policy, padded, generator, device)[: len(batch)]
+        records += _play_batch(world, policy, padded, generator, device, watch)[: len(batch)]
     return records
 
 
 def _play_batch(
-    world: FishWorld, policy: Policy, seeds: Sequence[int], generator: Generator | None, device: torch.device
+    world: FishWorld,
+    policy: Policy,
+    seeds: Sequence[int],
+    generator: Generator | None,
+    device: torch.device,
+    watch: Watch,
 ) -> list[SchoolRecord]:
     observation = world.reset(school_seeds(seeds, world.config.fish))
     assert world.births is not None
@@ -80,6 +97,7 @@ def _play_batch(
     ended: dict[int, tuple[Episode, list[int]]] = {}
     first_deaths: dict[int, list[dict[str, Any]]] = {}
     step = 0
+    watch(world)
     while len(ended) < len(seeds):
         decision = policy.act(observation.to(device), memory, generator)
         memory = decision.memory
@@ -92,6 +110,7 @@ def _play_batch(
             schools, swarm = world.ended
             for place, (school, episode) in enumerate(zip(schools, result.episodes, strict=True)):
                 ended.setdefault(school, (episode, swarm.death_steps[place].tolist()))
+        watch(world)
     return [
         SchoolRecord(
             seed=seed,

@@ -18,6 +18,9 @@ class ObserversConfig:
     tensorboard_seconds: float = 1.0
     """seconds between two updates that go to TensorBoard; 0: all; updates.jsonl has them all either way"""
 
+    figures: bool = True
+    """fish: draw all figures and write all artefacts when the run ends; 'respawn plot' does it at any time"""
+
     def __post_init__(self) -> None:
         """Refuse what is no span of time."""
         check_at_least("observers.", self, {"console_seconds": 0, "tensorboard_seconds": 0})

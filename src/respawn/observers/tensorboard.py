@@ -1,10 +1,11 @@
 """The same names in TensorBoard, over decisions."""
 
 from collections.abc import Mapping
+from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from respawn.contracts.records import EvaluationReport, Record, UpdateReport
+from respawn.contracts.records import EvaluationReport, Record, Ruling, UpdateReport
 from respawn.contracts.saveable import StateTree
 from respawn.observers.throttle import EverySeconds
 
@@ -28,7 +29,7 @@ class TensorBoard:
         self._purge_step: int | None = None
 
     def receive(self, record: Record) -> None:
-        """Draw an evaluation, or an update if the last one drawn is long enough ago."""
+        """Draw an evaluation, a ruling, or an update if the last one drawn is long enough ago."""
         if isinstance(record, UpdateReport):
             self._decisions = record.decisions
             self._undrawn = record
@@ -36,6 +37,8 @@ class TensorBoard:
                 self._draw_update()
         elif isinstance(record, EvaluationReport):
             self._draw(record.metrics, record.decisions)
+        elif isinstance(record, Ruling):
+            self._draw(_numbers(record), self._decisions)
 
     def state(self) -> StateTree:
         """How far the curves go."""
@@ -69,3 +72,12 @@ class TensorBoard:
             self._purge_step = None
         for name, value in metrics.items():
             self._writer.add_scalar(name, value, decisions)
+
+
+def _numbers(ruling: Ruling) -> dict[str, float]:
+    """What a schedule concluded that can be drawn, under the schedule's own name."""
+    return {
+        f"{ruling.schedule}/{name}": float(fact)
+        for name, fact in ruling.facts.items()
+        if isinstance(fact, int | float) and isfinite(fact)
+    }

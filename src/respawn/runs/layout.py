@@ -100,6 +100,11 @@ class RunFolder:
         return self.path / "videos"
 
     @property
+    def media(self) -> Path:
+        """Films that are part of the run's record: how its curve grew, and its worst schools of fish."""
+        return self.path / "media"
+
+    @property
     def failure(self) -> Path:
         """The traceback of what last made the run fail."""
         return self.path / "failure.txt"

@@ -32,6 +32,7 @@ from respawn.schedules.director import Director
 from respawn.schedules.windows import Windows
 from respawn.training.cadence import Cadence
 from respawn.training.config import RunConfig, config_sha256
+from respawn.training.gate_start import check_gate
 from respawn.training.periodic_films import PeriodicFilms
 from respawn.training.reporter import Reporter
 from respawn.training.run import Pending, Run
@@ -50,6 +51,10 @@ def assemble(config: RunConfig, folder: RunFolder, observers: ObserverHub, devic
         config.learner, model, make_generator(config.seed, "learner", device=device), observers.receive
     )
     clock = Clock()
+    evaluator = _evaluator(config, spec, folder, observers, device)
+    if isinstance(evaluator, FishEvaluator):
+        for explanation in check_gate(config, evaluator):
+            observers.receive(explanation)
     return Run(
         lag=config.collection.lag,
         world=spec,
@@ -58,7 +63,7 @@ def assemble(config: RunConfig, folder: RunFolder, observers: ObserverHub, devic
         learner=learner,
         weights=ModelWeights(model),
         director=Director((*learner.knobs, *spec.knobs), _schedules(config, (*learner.knobs, *spec.knobs), spec)),
-        evaluator=_evaluator(config, spec, folder, observers, device),
+        evaluator=evaluator,
         observers=observers,
         cadence=Cadence(
             config.evaluation,

@@ -92,6 +92,11 @@ class RunConfig:
         self._check_best_metric()
         self._check_minibatches()
         self._check_cuda_graphs()
+        if self.evaluation.worst_films > 0 and not isinstance(self.world, FishConfig):
+            raise ConfigError(
+                "evaluation.worst-films films schools of fish, and this run is in another world; leave it out, "
+                "evaluation.video-every films there"
+            )
 
     def _check_cuda_graphs(self) -> None:
         if not self.model.cuda_graphs:
@@ -182,7 +187,8 @@ def unsaid_settings(config: RunConfig, said: Mapping[str, Any]) -> list[str]:
 def _deciding_numbers(plain: Mapping[str, Any]) -> dict[str, Any]:
     numbers = {name: value for name, value in plain.items() if name not in NOT_NUMBERS}
     numbers["evaluation"] = {**numbers["evaluation"], **NOT_NUMBERS_OF_EVALUATION}
-    numbers["evaluation"].pop("video_every")  # nor does a film
+    for films in ("video_every", "worst_films"):  # nor does a film
+        numbers["evaluation"].pop(films)
     # Nor where the game lies (which game it is, is checked when it is opened), nor how many threads run it.
     numbers["world"] = {name: value for name, value in numbers["world"].items() if name not in NOT_NUMBERS_OF_WORLDS}
     return numbers

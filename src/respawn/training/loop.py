@@ -30,8 +30,8 @@ def updates(run: Run) -> Iterator[UpdateReport]:
             run.pending.rollout = run.collector.finish() if run.lag == 1 else None
 
         report, episodes = run.reporter.advance(rollout, learned, knobs, run.taken_seconds())
-        run.consider(report)
         run.tell(report)
+        run.consider(report)
         for episode in episodes:
             run.tell(episode)
 

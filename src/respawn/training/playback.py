@@ -38,6 +38,15 @@ class GameFacts(NamedTuple):
     time: int
 
 
+class SchoolFacts(NamedTuple):
+    """How a school of fish is doing."""
+
+    alive: int
+    fish: int
+    """that it began with"""
+    seed: int
+
+
 @dataclass(frozen=True, slots=True)
 class Step:
     """One decision and what was seen of it."""
@@ -58,10 +67,12 @@ class Step:
     """Mario: what was held in each frame, those included that ran on by themselves, through a pipe for example"""
     game: GameFacts | None = None
     """Mario: where he is"""
+    school: SchoolFacts | None = None
+    """fish: how many are left"""
     episode: Episode | None = None
     """what came of it, in the last step"""
     aftermath: Frames | None = None
-    """Mario: how the game goes on after the last step"""
+    """Mario: how the game goes on after the last step; fish: what that left"""
 
 
 class Playback:

@@ -134,11 +134,11 @@ class Run:
                 self.judged = self.evaluator.evaluate(
                     self.learner.weights(), self.clock, self.director.knobs(self.clock)
                 )
-            self.consider(self.judged)
             self.cadence.judged(self.judged)
             self.tell(self.judged)
             if self.judged.probe is not None:
                 self.tell(self.judged.probe)
+            self.consider(self.judged)
 
     def film(self) -> None:
         """Film the weights that were judged if it is time to; after saving, for a film takes seconds."""
@@ -146,7 +146,7 @@ class Run:
             if self.cadence.unsaved(self.clock):
                 self.save()
             with self.timed("film"):
-                self.films.film(self.learner.weights(), self.clock)
+                self.films.film(self.learner.weights(), self.clock, self.judged)
 
     def make_up(self) -> None:
         """Judge and save an update whose evaluation failed before the run was resumed; mostly there is none."""

@@ -1,9 +1,11 @@
 """What each fish can tell of those around it: how many, where, how fast.
 
-Three ways to the same seven numbers: a compiled kernel on the CPU; on other devices all pairs of a school at once while
-schools are small; and for large schools fish sorted by x, of which each block looks only at those within reach, so that
-no array of all pairs is ever made.
+Ways to the same seven numbers: a compiled kernel on the CPU, one on a GPU; where neither is, all pairs of a school at
+once while schools are small; and for large schools fish sorted by x, of which each block looks only at those within
+reach, so that no array of all pairs is ever made.
 """
+
+from collections.abc import Callable
 
 import torch
 from torch import Tensor
@@ -15,8 +17,18 @@ COUNT, NEAR_X, NEAR_Y, NEAREST, SPEED_MEAN, SPEED_STD, DIVERGENCE = range(7)
 NUM_STATISTICS = 7
 LARGE_SCHOOL = 256
 """From here on all pairs at once take too much memory."""
+MOST_IN_ONE_KERNEL = 2048
+"""Larger schools do not fit into a GPU kernel that looks at a whole school at once."""
 _BLOCK = 128
 _PAIRS_AT_ONCE = 1 << 26
+
+
+def _gpu_kernel() -> "Callable[[Tensor, Tensor, float, int], Tensor] | None":
+    try:
+        from respawn.worlds.fish.neighbours_triton import triton_statistics
+    except ImportError:  # a torch without Triton: slower, and the same to rounding
+        return None
+    return triton_statistics
 
 
 class Neighbourhood:
@@ -35,11 +47,14 @@ class Neighbourhood:
         self._average_count = average_count
         self._native = kernels.compiled(device)
         self._threads = threads
+        self._on_gpu = _gpu_kernel() if device.type == "cuda" else None
 
     def statistics(self, fish: Tensor, alive: Tensor) -> Tensor:
         """[S, N, 7] from fish [4, S, N]; zeros for the dead and for the lonely."""
         if self._native is None:
-            return torch_statistics(fish, alive, self._radius, self._average_count)
+            fits = alive.shape[1] <= MOST_IN_ONE_KERNEL
+            compute = self._on_gpu if self._on_gpu is not None and fits else torch_statistics
+            return compute(fish, alive, self._radius, self._average_count)
         out = torch.empty(*alive.shape, NUM_STATISTICS)
         threads = self._threads or torch.get_num_threads()
         self._native.neighbours_of(fish, alive, self._radius, self._average_count, out, threads)

@@ -46,11 +46,12 @@ class TankPainter:
     Args:
       size: width of a frame, in pixels.
       legacy: paint as the reference system did: 800 x 800, nothing but what is there now.
+      header: False: the tank alone, for where letters would be too small to read.
     """
 
-    def __init__(self, size: int = SIZE, *, legacy: bool = False) -> None:
+    def __init__(self, size: int = SIZE, *, legacy: bool = False, header: bool = True) -> None:
         self._view = TankView(size)
-        self._size, self._header = size, 2 * round(size * _HEADER_SHARE / 2)
+        self._size, self._header = size, 2 * round(size * _HEADER_SHARE / 2) if header else 0
         self._legacy = legacy
         self._swarm: SwarmState | None = None
         self._forget()
@@ -87,6 +88,8 @@ class TankPainter:
         self._draw_predator_trail(pen)
         self._view.draw_fish(pen, living_fish(swarm))
         self._view.draw_predator(pen, first_predator(swarm))
+        if not self._header:
+            return np.asarray(canvas.reduce(FINENESS))
         frame = Image.new("RGB", (self._size, self._size + self._header), ABYSS)
         frame.paste(canvas.reduce(FINENESS), (0, self._header))
         self._write_header(ImageDraw.Draw(frame), f"alive {num_alive}/{num_fish}   step {self._step}", title)

@@ -119,6 +119,7 @@ def _rolled(
     num, steps = draws.pre_roll.shape[:2]
     told = [torch.full((num, steps), start, dtype=torch.float64, device=spawn.device) for start in (0.0, 1.0, math.nan)]
     jitter_degrees, scales, targets = told
+    kept = given & config.keep_injected_speed
     for step in range(steps):
         x, y, vx, vy = predator.unbind(0)
         turn, scale, which, where = draws.pre_roll[:, step].unbind(-1)
@@ -130,11 +131,11 @@ def _rolled(
             jitter_degrees[:, step] = torch.rad2deg(angle)
         if config.pre_roll_speed_jitter > 0:
             factor = (1.0 + config.pre_roll_speed_jitter * (2.0 * scale - 1.0)).clamp(min=_LEAST_SCALE)
+            factor = torch.where(kept, 1.0, factor)
             vx, vy = (vx * factor).float(), (vy * factor).float()
             scales[:, step] = factor
         if config.speeds:
             target = _drawn_from(config.speeds, which, where)
-            kept = given & config.keep_injected_speed
             speed = length(vx, vy)
             still = speed <= _STANDSTILL
             vx = torch.where(kept, vx, (torch.where(still, 1.0, vx / speed) * target).float())

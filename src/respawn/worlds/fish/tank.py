@@ -1,7 +1,7 @@
 """What happens in the tanks in a step: fish swim, predators fall and catch, the living sense and are paid.
 
-In two ways that agree to the last bit (to rounding where fish steer freely, and in sums): torch operations on any device,
-and one compiled pass for each of these on the CPU.
+In two ways that agree to the last bit (to rounding where fish steer freely, and in sums): torch operations on any
+device, and one compiled pass for each of these on the CPU.
 """
 
 from types import ModuleType

@@ -69,6 +69,7 @@ class FishWorld:
         self._swarm = SwarmState.empty(self._num_schools, config.fish, self._device)
         self._ledger = SchoolLedger(self._num_schools, self._device)
         self._all = torch.arange(self._num_schools)
+        self._nobody = torch.zeros_like(self._swarm.alive)
         self._observation = torch.zeros(self._num_schools, config.fish, config.num_values, device=self._device)
         self._begun = 0
         self.births: Births | None = None
@@ -98,7 +99,7 @@ class FishWorld:
         self._dice.seed(list(seeds)[:: self._config.fish])
         self._starts.begin()
         self._begin(self._all)
-        self._begun = 0
+        self._begun, self.ended = 0, None
         if self._config.staggered:
             chance = uniform(mix(int64_tensor(list(seeds)[:: self._config.fish], self._device)))
             self._swarm.cut_steps.copy_((chance * self._period).int() + 1)
@@ -119,7 +120,7 @@ class FishWorld:
         late = swarm.steps >= config.limit_steps
         forced = (swarm.steps >= swarm.cut_steps) & ~late
         ended = nobody | late | forced
-        terminated, truncated = caught, torch.zeros_like(caught)  # [S, N]
+        terminated, truncated = caught, self._nobody  # [S, N]
         cuts, self.ended = self._no_cuts, None
         episodes: tuple[Episode, ...] = ()
         if bool(ended.any()):
