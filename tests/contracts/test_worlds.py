@@ -1,11 +1,22 @@
 """Every world against the suite for worlds."""
 
+from dataclasses import replace
+
 import pytest
 import torch
 
 from respawn.contracts.world import World
 from respawn.testing.fakes import FakeWorld
-from respawn.testing.suites.world import MakeWorld, check_world
+from respawn.testing.suites.world import (
+    MakeWorld,
+    check_contract,
+    check_knobs,
+    check_render,
+    check_resume,
+    check_seeds,
+    check_world,
+)
+from respawn.worlds.fish.config import FishConfig
 from respawn.worlds.foreign.config import ForeignConfig
 from respawn.worlds.recall.config import RecallConfig
 from respawn.worlds.registry import WorldConfig, make_world
@@ -53,3 +64,28 @@ def test_foreign_that_cannot_end_by_itself():
 def test_foreign_in_two_workers():
     config = ForeignConfig(workers=2, max_episode_steps=60)
     check_world(maker(config), num_steps=130)
+
+
+FISH = [(generator, steering) for generator in ("hash", "numpy") for steering in ("discrete", "continuous")]
+
+
+@pytest.mark.parametrize(("generator", "steering"), FISH)
+def test_lonely_fish(generator, steering):
+    config = FishConfig(fish=1, generator=generator, steering=steering, limit_steps=20, pre_roll_steps=3)
+    check_world(maker(config), num_steps=45)
+
+
+@pytest.mark.parametrize(("generator", "steering"), FISH)
+def test_schools_of_fish(generator, steering):
+    """The suite makes 3 lanes where it walks and 2 where it turns knobs and draws: one school each time.
+
+    Lanes of a school are not independent, and fewer than a school cannot be made.
+    """
+    config = FishConfig(generator=generator, steering=steering, limit_steps=20, forced_reset_steps=12, pre_roll_steps=3)
+    config = replace(config, spawn_radius=4.0, forced_reset_share=0.5, staggered=True, density_penalty=0.05)
+    three, two = maker(replace(config, fish=3)), maker(replace(config, fish=2))
+    check_contract(three, 45)
+    check_seeds(three, 45, is_random=True)
+    check_resume(three, 45)
+    check_knobs(two)
+    check_render(two)

@@ -42,4 +42,4 @@ def drawn_at_the_end(folder: RunFolder) -> str:
     with progress_bar() as tell:
         made = publish(folder, tell=tell)
     pages = [path for path in made.figures.paths if path.suffix == ".md"]
-    return "\n".join([f"Learning:   {told(made.health)}", *(f"Figures:    {page}" for page in pages)])
+    return "\n".join([told(made.health), *(f"Figures:    {page}" for page in pages)])

@@ -61,8 +61,8 @@ class VideoArguments:
     gif_kilobytes: int = 1000
     """a GIF loses frames, then pixels and colours, until it is no larger"""
     out: Annotated[Path | None, tyro.conf.arg(metavar="FILE")] = None
-    """an .mp4 or a .gif; none: an .mp4 in videos/ of the run's folder, or here for what comes with respawn; a run of fish
-    of which nothing else is said: media/RUN_multi_fish_eval.mp4"""
+    """an .mp4 or a .gif; none: an .mp4 in videos/ of the run's folder, or here for what comes with respawn;
+    fish, if nothing but the run is named: media/RUN_multi_fish_eval.mp4"""
     movie: Annotated[Path | None, tyro.conf.arg(metavar="FILE.fm2")] = None
     """Mario, 1-1: also write the first episode filmed as a controller movie, for 'respawn movie' and FCEUX"""
     must_clear: bool = False

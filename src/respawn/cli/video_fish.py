@@ -33,8 +33,8 @@ def film_fish(trained: Trained, arguments: "VideoArguments") -> dict[str, Any]:
     for take in takes:
         if not take.as_played:
             print(
-                f"respawn: seed {take.seed} went otherwise when it was filmed than when it was chosen; this device does "
-                "not compute the same twice, film it with --device cpu",
+                f"respawn: seed {take.seed} went otherwise when it was filmed than when it was chosen; this device "
+                "does not compute the same twice, film it with --device cpu",
                 file=sys.stderr,
             )
     return {

@@ -25,7 +25,7 @@ SCHOOLS_AT_A_TIME = 100
 
 
 class FishEvaluator:
-    """Plays the same schools whenever it is asked; what it remembers of null policies follows from its settings."""
+    """Plays the same schools whenever it is asked; what it remembers of null policies only saves playing them again."""
 
     def __init__(self, world: FishConfig, model: ActorCritic, config: EvaluationConfig, device: torch.device) -> None:
         self._judged = world.as_judged(world.judged_fish)
@@ -33,7 +33,7 @@ class FishEvaluator:
         self._config = config
         self._device = device
         self._world: FishWorld | None = None
-        self._nulls: dict[str, dict[str, float]] | None = None
+        self._nulls: tuple[Any, dict[str, dict[str, float]]] | None = None
 
     def evaluate(self, weights: Weights, clock: Clock, knobs: Knobs) -> EvaluationReport:
         """Judge `weights` in schools that begin as fast, and are as crowded, as the knobs say."""
@@ -85,10 +85,15 @@ class FishEvaluator:
         }
 
     def _null_policies(self, clock: Clock, knobs: Knobs) -> dict[str, dict[str, float]]:
-        """What those reach that learn nothing, on the seeds of the first evaluation that was asked for."""
-        if self._nulls is None:
-            self._nulls = play_null_policies(self._judged, self.seeds(clock), knobs, self._device)
-        return self._nulls
+        """What those reach that learn nothing, in the very schools of this evaluation.
+
+        Those of an earlier one would not do: a resumed run, which did not see it, would say something else.
+        """
+        seeds = tuple(self.seeds(clock))
+        schools = (seeds, judging_knobs(self._judged, knobs).values)
+        if self._nulls is None or self._nulls[0] != schools:
+            self._nulls = schools, play_null_policies(self._judged, seeds, knobs, self._device)
+        return self._nulls[1]
 
 
 def play_null_policies(

@@ -23,6 +23,8 @@ _CODEC = "libx264"
 _QUALITY = {"crf": "18", "preset": "veryfast"}  # on pictures like these, slower presets make no smaller films
 _BT601, _LIMITED_RANGE = 6, 1  # what swscale makes of RGB, said aloud so that players do not guess otherwise
 
+_PACKING = np.array([1 << 16, 1 << 8, 1], np.uint32)  # a colour as one number
+
 _GIF_LADDER = (
     (1.0, 25.0, 64),
     (1.0, 16.7, 64),
@@ -137,8 +139,12 @@ def _save_gif(
 def _palette(frames: list[bytes], shape: tuple[int, ...], colours: int) -> Image.Image:
     """One palette for the whole film, from eight frames of it: colours that change flicker, and cost bytes."""
     chosen = frames[:: max(1, len(frames) // 8)]
-    together = np.concatenate([np.asarray(_unsqueezed(squeezed, shape)) for squeezed in chosen])
-    return Image.fromarray(together).quantize(colours, Image.Quantize.MEDIANCUT)
+    together = np.concatenate([np.asarray(_unsqueezed(squeezed, shape)).reshape(-1, 3) for squeezed in chosen])
+    packed, counts = np.unique(together.astype(np.uint32) @ _PACKING, return_counts=True)
+    # By the root of how often each comes: small things would else lose their colours to what is behind them.
+    weighed = np.repeat(packed, np.ceil(np.sqrt(counts)).astype(int))
+    pixels = (weighed[None, :, None] // _PACKING % 256).astype(np.uint8)
+    return Image.fromarray(pixels).quantize(colours, Image.Quantize.MEDIANCUT, kmeans=1)
 
 
 def _unsqueezed(squeezed: bytes, shape: tuple[int, ...]) -> Image.Image:

@@ -77,9 +77,10 @@ PRESETS = {
             limit_truncates=False,
             keep_injected_speed=False,
         ),
-        # The reference's networks were six times as wide, and had a twenty-fifth of the steps to learn from.
+        # The reference's networks were six times as wide and learned five times from each step, but had a twenty-fifth
+        # of the steps: one of a school, where every fish's is learned from here.
         model=ModelConfig(hidden_sizes=(64, 64), activation="tanh", separate_value=True),
-        learner=PPOConfig(optimizer=OptimizerConfig(learning_rate=2.5e-4), epochs=5, minibatches=80, entropy_cost=0.02),
+        learner=PPOConfig(optimizer=OptimizerConfig(learning_rate=2.5e-4), epochs=2, minibatches=80, entropy_cost=0.02),
         collection=CollectionConfig(num_lanes=128 * 25, horizon_steps=128, lag=0),
         schedules=SCHEDULES,
         evaluation=EvaluationConfig(every_updates=8, episodes=20, num_lanes=20, seed_base=411232),

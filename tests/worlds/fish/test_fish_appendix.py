@@ -186,9 +186,7 @@ def test_a5_rewards_of_lonely_fish(way):
 
 
 def test_a5_rewards_and_senses_of_a_crowd(way):
-    config = FishConfig(
-        fish=4, rewards=LEGACY_REWARDS, density_penalty=0.5, density_target=0.4, divergence_reward=0.2
-    )
+    config = FishConfig(fish=4, rewards=LEGACY_REWARDS, density_penalty=0.5, density_target=0.4, divergence_reward=0.2)
     world, _ = begun(config, 0)
     crowd = [(5, 0, 1, 0), (6, 0, 0.5, 0.5), (5, 2, 0, -1), (4, -1, -1, 0)]
     a_step_before = [(x - 0.1 * vx, y - 0.1 * vy, vx, vy) for x, y, vx, vy in crowd]

@@ -1,5 +1,7 @@
 """What fish sense of each other and are paid, in each of the ways that it is computed."""
 
+import itertools
+
 import pytest
 import torch
 from little_schools import begun, coast, put, turn
@@ -91,7 +93,7 @@ class TestRewards:
 
     def test_smooth_has_none_anywhere_and_never_pays_for_being_seen(self, way):
         paid = self.paid(FishRewards(), *(0.8 + 0.01 * number for number in range(800)))
-        steps = [later - earlier for earlier, later in zip(paid, paid[1:], strict=False)]
+        steps = [later - earlier for earlier, later in itertools.pairwise(paid)]
         assert min(steps) >= -1e-6 and max(steps) < 0.1 * 5.0 * 0.01 / VISION_RADIUS + 1e-5
         assert paid[-1] == max(paid) == pytest.approx(0.7)
         inside, outside = self.paid(FishRewards(), VISION_RADIUS - 1e-4, VISION_RADIUS + 1e-4)
@@ -110,4 +112,3 @@ class TestRewards:
         turn(world, density_penalty=2.0)
         put(world, four, predator=AT_REST)
         torch.testing.assert_close(coast(world).reward, free - 0.1 * 2.0 * 3 / 6)
-

@@ -70,7 +70,7 @@ class TestVelocities:
     def test_keep_their_speed_but_for_gravity(self):
         births = self.rolled()
         speed, given = births.predator[2:].norm(dim=0), torch.tensor(VELOCITY).norm()
-        assert (births.first_velocity.T == torch.tensor(VELOCITY)).all()
+        assert (torch.tensor(VELOCITY) == births.first_velocity.T).all()
         fall = 0.05 * 16  # all that gravity can add or take; no wall is in reach
         assert (speed < given + fall + 1e-5).all() and (speed > given - fall - 1e-5).all()
         assert speed.std() < 0.25
@@ -87,7 +87,7 @@ class TestVelocities:
         births = self.rolled(keep_injected_speed=False)
         speed = births.predator[2:].norm(dim=0)
         assert 1.1 < speed.mean() < 1.5 and 0.5 < speed.std() < 0.85  # F8: 1.31 ± 0.68 for every seed
-        assert (births.first_velocity.T == torch.tensor(VELOCITY)).all()
+        assert (torch.tensor(VELOCITY) == births.first_velocity.T).all()
 
     def test_of_a_slow_predator_do_not_become_those_of_a_fast_one(self):
         world = begun(FishConfig(fish=1), 100)

@@ -74,9 +74,10 @@ class TestEnds:
             assert not coast(world).truncated.any()
         living = world.present().clone()
         result = coast(world)
-        assert torch.equal(result.truncated | result.terminated, living) and not (
-            result.truncated & result.terminated
-        ).any()
+        assert (
+            torch.equal(result.truncated | result.terminated, living)
+            and not (result.truncated & result.terminated).any()
+        )
         assert result.truncated.any() and {episode.end for episode in result.episodes} == {"time limit"}
         assert [episode.lane for episode in result.episodes] == [0, 5, 10, 15, 20, 25]
 
@@ -177,7 +178,7 @@ class TestForcedResets:
     def test_staggered_schools_begin_out_of_step_and_stay_so(self):
         config = FishConfig(fish=2, forced_reset_steps=40, staggered=True)
         world = begun(config, 200)
-        assert 0 < int(world.swarm.cut_steps.min()) and int(world.swarm.cut_steps.max()) <= 40
+        assert int(world.swarm.cut_steps.min()) > 0 and int(world.swarm.cut_steps.max()) <= 40
         firsts = world.swarm.cut_steps.tolist()
         assert len(set(firsts)) > 30
         lengths = {}

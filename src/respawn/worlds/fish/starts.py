@@ -201,13 +201,13 @@ def describe_pre_roll(births: Births, number: int) -> dict[str, Any]:
     bias = float(births.bias_degrees[number])
     given = bool(births.given[number])
     return {
-        "spawn_radius": float(spawn.norm()),
+        "spawn_radius": math.hypot(*spawn.tolist()),
         "spawn_angle_deg": _degrees(spawn),
         "initial_velocity": first.tolist(),
-        "initial_speed": float(first.norm()),
+        "initial_speed": math.hypot(*first.tolist()),
         "initial_heading_deg": _degrees(first),
         "final_velocity": last.tolist(),
-        "final_speed": float(last.norm()),
+        "final_speed": math.hypot(*last.tolist()),
         "final_heading_deg": _degrees(last),
         "steps": births.scales.shape[1],
         "angle_jitter_deg": births.jitter_degrees[number].tolist(),
