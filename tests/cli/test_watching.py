@@ -90,7 +90,7 @@ def test_the_best_of_some(respawn, here):
         (["video", "small", "--checkpoint", "u00000009"], "run small has no checkpoint 'u00000009'"),
         (["video", "small", "--sticky", "1.5"], "world.sticky must be from 0.0 to 0.99"),
         (["video", "nothing"], "there is no run 'nothing'"),
-        (["play", "maria"], "(These come with respawn: mario.)"),
+        (["play", "maria"], "(These come with respawn: fish, mario.)"),
         (["play", "small", "--rom", "nowhere.nes"], "the ROM nowhere.nes is not there"),
         (["video", "small", "--rom", "nowhere.nes"], "the ROM nowhere.nes is not there"),
         (["map", "small", "--rom", "nowhere.nes"], "the ROM nowhere.nes is not there"),

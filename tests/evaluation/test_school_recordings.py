@@ -14,7 +14,7 @@ FISH = 16
 
 
 def tanks(num_schools=2):
-    config = FishConfig(limit_steps=40, neighbours=False).as_judged(FISH)
+    config = FishConfig(limit_steps=80, neighbours=False).as_judged(FISH)
     return FishWorld(config, num_schools * FISH)
 
 
@@ -22,7 +22,7 @@ def dice(name):
     return make_generator(1, "dice", device=CPU) if name == "random" else None
 
 
-@pytest.mark.parametrize("name", ["coast", "random"])
+@pytest.mark.parametrize("name", ["brake", "random"])
 def test_recordings_are_what_was_played_in_the_order_wanted(name):
     policy = null_policies()[name]
     played = play_schools(tanks(), policy, SEEDS, dice(name), CPU)
@@ -36,7 +36,7 @@ def test_recordings_are_what_was_played_in_the_order_wanted(name):
 
 
 def test_every_moment_is_kept_and_stays_as_it_was():
-    (recording,) = record_schools(tanks(), null_policies()["coast"], SEEDS, [3], None, CPU)
+    (recording,) = record_schools(tanks(), null_policies()["brake"], SEEDS, [3], None, CPU)
     moments, record = recording.moments, recording.record
     assert [int(moment.steps[0]) for moment in moments] == list(range(record.episode.length + 1))
     assert moments[0].alive.all() and moments[0].fish.shape == (4, 1, FISH)
@@ -47,8 +47,8 @@ def test_every_moment_is_kept_and_stays_as_it_was():
 
 
 def test_a_school_that_ends_early_is_not_followed_into_its_next_episode():
-    config = FishConfig(limit_steps=400, neighbours=False).as_judged(1)
-    policy = null_policies()["coast"]
+    config = FishConfig(limit_steps=800, neighbours=False).as_judged(1)
+    policy = null_policies()["brake"]
     seeds = range(60)
     records = play_schools(FishWorld(config, len(seeds)), policy, seeds, None, CPU)
     early = min(range(len(records)), key=lambda place: records[place].episode.length)
@@ -58,7 +58,7 @@ def test_a_school_that_ends_early_is_not_followed_into_its_next_episode():
     assert not recording.moments[-1].alive.any()
 
 
-@pytest.mark.parametrize(("name", "batches"), [("coast", [2]), ("random", [0, 2, 4])])
+@pytest.mark.parametrize(("name", "batches"), [("brake", [2]), ("random", [0, 2, 4])])
 def test_batches_that_nobody_wants_are_played_only_for_their_dice(monkeypatch, name, batches):
     from respawn.evaluation import school_recordings
 

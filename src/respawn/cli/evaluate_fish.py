@@ -29,7 +29,7 @@ def evaluate_fish(trained: Trained, arguments: "EvaluateArguments") -> int:
         raise ConfigError("schools of fish are judged greedily and by drawn actions at once; leave --sampled out")
     trials = SchoolTrials(
         episodes=arguments.episodes,
-        fish=arguments.fish or SchoolTrials.fish,
+        fish=SchoolTrials.fish if arguments.fish is None else arguments.fish,
         seed_base=arguments.seed_base,
         sampled=not arguments.only_greedy,
         nulls=not (arguments.only_greedy or arguments.no_null_policies),

@@ -7,7 +7,7 @@ from respawn.contracts.settings import check_at_least, check_between
 from respawn.errors import ConfigError
 
 MOST_WORST_FILMS = 100
-"""Each takes a second or two, after every evaluation."""
+"""Each takes some seconds, after every evaluation."""
 
 
 @dataclass(frozen=True)

@@ -126,6 +126,12 @@ def test_the_header_and_the_same_step_again():
     assert all(side % 2 == 0 for side in TankPainter(300).paint(tank([(3.0, 4.0, 1.0, 0.0)])).shape[:2])
 
 
+def test_the_tank_alone_is_the_same_tank():
+    swarm = tank([(1.0, 2.0, 0.5, 0.0), (-3.0, 0.0, 0.0, 0.5)])
+    alone = TankPainter(header=False).paint(swarm, "unseen")
+    assert alone.shape == (SIZE, SIZE, 3) and (alone == TankPainter().paint(swarm)[-SIZE:]).all()
+
+
 def test_a_skipped_step_begins_the_trails_anew():
     painter = TankPainter()
     painter.paint(tank([(-6.0, 0.0, 1.0, 0.0)], step=1))

@@ -1,5 +1,6 @@
 """What was found in each probe: the lines of the files that have one for each."""
 
+import glob
 from collections.abc import Mapping, Sequence
 from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import Any
@@ -99,7 +100,7 @@ def _history_row(record: RunRecord, probe: ProbeView, before: int) -> dict[str, 
         "step_one_ne_high_speed_share": probe.ne_share,
         "pre_roll_stats_summary": pre_roll_summary(pre_rolls) if pre_rolls else None,
         "penalty_gate": dict(record.ruling(GATE, probe.iteration)) or None,
-        "tail_replays": [_replay(film, record.folder.path) for film in probe.listed("films")],
+        "tail_replays": _replays(record, probe),
     }
     told = _warnings_between(record, before, probe.iteration)
     return {**row, "tail_stage_warning_events": told} if told else row
@@ -116,6 +117,19 @@ def _warnings_between(record: RunRecord, before: int, now: int) -> list[dict[str
         unknown_yet = ("resolved_iteration", "duration_iterations", "clear_ratio") if later else ()
         told.append({name: None if name in unknown_yet else fact for name, fact in warning.items()})
     return told
+
+
+def _replays(record: RunRecord, probe: ProbeView) -> list[dict[str, Any]]:
+    """The films of a probe: those that it names, and those that lie in media/, for they are made after its row."""
+    named = [_replay(film, record.folder.path) for film in probe.listed("films")]
+    episodes = {row.get("episode"): row for row in probe.listed("records")}
+    start = f"{record.name}_iter{probe.iteration:03}_tail_rank"
+    for path in sorted((record.folder.path / "media").glob(f"{glob.escape(start)}*_ep*.mp4")):
+        number = path.stem.rpartition("_ep")[2]
+        episode = episodes.get(int(number), {}) if number.isdigit() else {}
+        facts = {name: episode.get(name) for name in ("seed", "episode", "final_num_alive")}
+        named.append({"video_path": f"media/{path.name}", **facts})
+    return named
 
 
 def _replay(film: Mapping[str, Any], run: Path) -> dict[str, Any]:

@@ -30,6 +30,8 @@ from respawn.worlds.fish.starts import Births, give_birth
 from respawn.worlds.fish.state import SwarmState
 from respawn.worlds.fish.tank import make_tank
 
+STRIDE = 10
+"""Steps between two moments at which staggered schools begin."""
 EVERYONE_CAUGHT, FORCED_RESET, TIME_LIMIT = "everyone caught", "forced reset", "time limit"
 
 
@@ -102,7 +104,9 @@ class FishWorld:
         self._begun, self.ended = 0, None
         if self._config.staggered:
             chance = uniform(mix(int64_tensor(list(seeds)[:: self._config.fish], self._device)))
-            self._swarm.cut_steps.copy_((chance * self._period).int() + 1)
+            # In whole strides: beginning one school takes as long as beginning many, so they had better do it together.
+            strides = -(-self._period // STRIDE)
+            self._swarm.cut_steps.copy_(((chance * strides).int() + 1) * STRIDE)
         return self.observe()
 
     def step(self, actions: Tensor) -> StepResult:
