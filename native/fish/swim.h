@@ -132,9 +132,16 @@ FISH_INLINE void swim(float* __restrict xs, float* __restrict ys, float* __restr
     }
 }
 
+// place + velocity * time, rounded once: as the machine did that the recorded episodes were made on. A product of two
+// floats is exact in a double.
+FISH_INLINE float carried(float place, float velocity) {
+    return static_cast<float>(static_cast<double>(place) +
+                              static_cast<double>(kStepSeconds) * static_cast<double>(velocity));
+}
+
 FISH_INLINE Motion fallen(Motion at) {
     const float vy = at.vy + kFall;
-    return bounced({at.x + kStepSeconds * at.vx, at.y + kStepSeconds * vy, at.vx, vy}, kPredatorRestitution);
+    return bounced({carried(at.x, at.vx), carried(at.y, vy), at.vx, vy}, kPredatorRestitution);
 }
 
 FISH_INLINE void measure(const float* __restrict xs, const float* __restrict ys, float x, float y, int fish,

@@ -94,7 +94,10 @@ inline Motion swum_freely(Motion at, float turn, float effort) {
 
 inline Motion fallen(Motion at) {
     const Number vy = at.vy + Number(0.05f);
-    return bounced({at.x + Number(0.1f) * at.vx, at.y + Number(0.1f) * vy, at.vx, vy}, 0.85f);
+    // The predator's way alone is rounded once, not twice.
+    const Number x(at.x.wide() + Number(0.1f).wide() * at.vx.wide());
+    const Number y(at.y.wide() + Number(0.1f).wide() * vy.wide());
+    return bounced({x, y, at.vx, vy}, 0.85f);
 }
 
 inline const Number kVision(10.0 / 3);

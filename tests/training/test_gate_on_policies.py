@@ -1,4 +1,4 @@
-"""Our gate on real evaluations: a policy that learned opens it to its last stage; those that learned nothing never do."""
+"""Our gate on real evaluations: who learned opens it to its last stage, and those who learned nothing never do."""
 
 from dataclasses import replace
 

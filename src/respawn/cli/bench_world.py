@@ -28,7 +28,7 @@ class WorldArguments:
     fish: Annotated[tuple[int, ...], tyro.conf.arg(metavar="N [N ...]")] = (25, 96)
     """fish in a school, each number measured by itself"""
     schools: int | None = None
-    """schools that are stepped together; none: as many as make about 50,000 fish, on a GPU 4 million"""
+    """schools that are stepped together; none: as many as make about 160,000 fish, on a GPU 4 million"""
     rounds: int = 5
     """how often each is measured"""
     seconds: float = 2.0

@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 
 COLUMNS = {
     "survival": "survival_mean",
-    "95 % interval": "",
+    "interval": "",
     "worst": "survival_worst",
-    "p10 of death": "death_p10",
+    "p10 death": "death_p10",
     "dead < 100": "early_death_100",
     "step one": "step_one_ratio",
 }
@@ -73,7 +73,7 @@ def _show(found: dict[str, Any]) -> None:
 def _row(numbers: dict[str, Any]) -> list[str]:
     return [
         f"{numbers['survival_mean']:.4f}",
-        f"{numbers['survival_low']:.4f} to {numbers['survival_high']:.4f}",
+        f"{numbers['survival_low']:.3f}-{min(numbers['survival_high'], 1.0):.3f}",
         f"{numbers['survival_worst']:.3f}",
         f"{numbers['death_p10']:.0f}",
         f"{numbers['early_death_100']:.4f}",

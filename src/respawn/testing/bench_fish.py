@@ -14,7 +14,8 @@ from respawn.training.device import prepare_torch, resolve_device, resolve_threa
 from respawn.worlds.fish.config import FishConfig
 from respawn.worlds.fish.world import FishWorld, school_seeds
 
-FISH_AT_ONCE = {"cpu": 50_000, "cuda": 4_000_000}
+FISH_AT_ONCE = {"cpu": 160_000, "cuda": 4_000_000}
+"""Enough that threads have something to share."""
 _WARM_STEPS = 20
 _ACTION_ROWS = 8
 

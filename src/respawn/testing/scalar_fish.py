@@ -228,8 +228,10 @@ def _swim(place: Pair, velocity: Pair, action: int) -> tuple[Pair, Pair]:
 
 
 def _fall(x: Any, y: Any, vx: Any, vy: Any) -> tuple[Any, Any, Any, Any]:
+    # Rounded once, as on the machine that the recorded episodes were made on.
     vy = vy + f32(0.05)
-    return _bounce(x + f32(0.1) * vx, y + f32(0.1) * vy, vx, vy, 0.85)
+    x, y = f32(float(x) + float(f32(0.1)) * float(vx)), f32(float(y) + float(f32(0.1)) * float(vy))
+    return _bounce(x, y, vx, vy, 0.85)
 
 
 def _bounce(x: Any, y: Any, vx: Any, vy: Any, restitution: float) -> tuple[Any, Any, Any, Any]:

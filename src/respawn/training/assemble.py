@@ -1,5 +1,6 @@
 """From a configuration to a run. Construction only."""
 
+import math
 from collections.abc import Callable
 from dataclasses import fields
 
@@ -16,6 +17,7 @@ from respawn.contracts.knobs import KnobSpec
 from respawn.contracts.records import Event
 from respawn.contracts.schedule import Schedule
 from respawn.contracts.world import World, WorldSpec
+from respawn.errors import ConfigError
 from respawn.evaluation.evaluator import Evaluator
 from respawn.evaluation.fish_evaluator import FishEvaluator
 from respawn.learners.build import build_learner
@@ -27,6 +29,7 @@ from respawn.observers.hub import ObserverHub
 from respawn.runs.layout import RunFolder
 from respawn.schedules.config import CurveConfig
 from respawn.schedules.curriculum import Curriculum
+from respawn.schedules.curriculum_config import CurriculumConfig
 from respawn.schedules.curves import Curve
 from respawn.schedules.director import Director
 from respawn.schedules.windows import Windows
@@ -166,6 +169,25 @@ def _schedules(config: RunConfig, knobs: tuple[KnobSpec, ...], world: WorldSpec)
         schedules.append(Windows("entropy_cost", settings.get("entropy_cost", 0.0), given.entropy_windows))
     schedules += [Curve(name, settings.get(name, 0.0), curve, config.planned_updates) for name, curve in curves.items()]
     if given.curriculum is not None and given.curriculum.says_anything:
+        _check_phases(given.curriculum, knobs)
         num_schools = world.num_lanes // world.lanes_per_episode
         schedules.append(Curriculum(given.curriculum, planned_updates=config.planned_updates, num_schools=num_schools))
     return schedules
+
+
+def _check_phases(curriculum: CurriculumConfig, knobs: tuple[KnobSpec, ...]) -> None:
+    """Refuse what a later phase asks for and the world cannot give now, not when that phase begins."""
+    ranges = {knob.name: (knob.low, knob.high) for knob in knobs}
+    for number, phase in enumerate(curriculum.phases, start=1):
+        asked = {
+            curriculum.size_knob: phase.size,
+            curriculum.penalty_knob: phase.penalty,
+            curriculum.boost_knob: phase.boost,
+        }
+        for name, value in asked.items():
+            low, high = ranges.get(name, (-math.inf, math.inf))
+            if value is not None and not low <= value <= high:
+                raise ConfigError(
+                    f"phase {number} of the curriculum sets {name} to {value:g}, and this world takes {low:g} to "
+                    f"{high:g}; change the phase or the world"
+                )

@@ -170,9 +170,7 @@ def test_a4_an_episode_of_v40(way):
         result = world.step(torch.tensor([COAST] * 3))
     schools, last = world.ended
     assert schools == [0] and last.steps.tolist() == [500]
-    # The reference's machine rounded `place + 0.1 * velocity` once (fused), we round twice: at step 100 that has become
-    # 8e-6, here 1.2e-5. With a fused sum both are the reference's numbers to 1e-6.
-    assert last.predator[:, 0].tolist() == pytest.approx([5.288383, 8.487226, 1.851855, -1.30577], abs=2e-5, rel=0)
+    assert last.predator[:, 0].tolist() == pytest.approx([5.288383, 8.487226, 1.851855, -1.30577], abs=2e-6, rel=0)
     assert last.death_steps[0].tolist() == [492, -1, 21] and last.alive[0].tolist() == [False, True, False]
     assert result.terminated.tolist() == [False, True, False] and not result.truncated.any()
 

@@ -50,7 +50,12 @@ def give_birth(config: FishConfig, draws: Draws, boost: float, starts: Sequence[
     velocity, bias = _first_velocity(config, draws)
     given = torch.tensor([start is not None for start in starts], device=fish.device)
     for number, start in enumerate(starts):
-        if start is not None and "predator_velocity" in start.state:
+        if start is not None:
+            if "predator_velocity" not in start.state:
+                raise WorldError(
+                    f"start {start.number} ({start.kind}) should say predator_velocity, and says "
+                    f"{', '.join(start.state) or 'nothing'}; mend the file that it comes from"
+                )
             velocity[:, number] = _pair(start.state["predator_velocity"], start)
             bias[number] = math.nan
     births = _rolled(config, draws, fish, spawn, velocity, bias, given)
@@ -58,7 +63,8 @@ def give_birth(config: FishConfig, draws: Draws, boost: float, starts: Sequence[
         if start is not None and "predator_position" in start.state:
             _put_whole_state(births, number, start)
     if config.spawn_distance > 0:
-        _keep_distance(births, config.spawn_distance)
+        whole = torch.tensor([start is not None and "predator_position" in start.state for start in starts])
+        _keep_distance(births, config.spawn_distance, whole.to(fish.device))
     return births
 
 
@@ -180,13 +186,13 @@ def _rows(numbers: Any, start: Start) -> Tensor:
     return rows
 
 
-def _keep_distance(births: Births, least: float) -> None:
-    """Move fish that began too near straight away from the predator."""
+def _keep_distance(births: Births, least: float, whole: Tensor) -> None:
+    """Move fish that began too near straight away from the predator, but not in schools [K] that are given whole."""
     x, y = births.fish[0], births.fish[1]  # [K, n]
     px, py = births.predator[0][:, None], births.predator[1][:, None]
     away_x, away_y = x - px, y - py
     distance = length(away_x, away_y)
-    near = distance < least
+    near = (distance < least) & ~whole[:, None]  # what is given whole is to be as it was given
     at_it = distance < _NOWHERE
     unit_x = torch.where(at_it, 1.0, away_x / distance)
     unit_y = torch.where(at_it, 0.0, away_y / distance)

@@ -106,7 +106,7 @@ class FishWorld:
             chance = uniform(mix(int64_tensor(list(seeds)[:: self._config.fish], self._device)))
             # In whole strides: beginning one school takes as long as beginning many, so they had better do it together.
             strides = -(-self._period // STRIDE)
-            self._swarm.cut_steps.copy_(((chance * strides).int() + 1) * STRIDE)
+            self._swarm.cut_steps.copy_((((chance * strides).int() + 1) * STRIDE).clamp(max=self._period))
         return self.observe()
 
     def step(self, actions: Tensor) -> StepResult:
