@@ -151,7 +151,7 @@ class TestBadSpecifications:
     @pytest.mark.parametrize(
         ("words", "sentence"),
         [
-            (["--updates", "61"], "last 60 updates together, but 61 are planned"),
+            (["--planned-updates", "61"], "last 60 updates together, but 61 are planned"),
             (["--planned-updates", "30"], "last 60 updates together, but 30 are planned"),
             (["--collection.num-lanes", "51"], "must be a multiple of world.fish (25), not 51"),
             (["--world.escape-boost-speed", "1.5"], "world.escape-boost-speed must be"),

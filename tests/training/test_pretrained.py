@@ -110,6 +110,7 @@ def test_too_large_weights_are_not_exported(mario_run, weights, monkeypatch):
 def test_what_is_really_shipped_can_be_played():
     for name in shipped_names():
         trained = load_shipped(name)
-        world = make_world(trained.config.world, 1, device=torch.device("cpu"), seed=0)
+        lanes = getattr(trained.config.world, "fish", 1)
+        world = make_world(trained.config.world, lanes, device=torch.device("cpu"), seed=0)
         assert trained.model(world.spec, torch.device("cpu")) is not None
         world.close()

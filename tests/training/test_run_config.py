@@ -193,3 +193,23 @@ def test_where_the_game_lies_and_who_runs_it_decides_no_number(change):
     assert config_sha256(moved) == config_sha256(config)
     other = replace(config, world=replace(config.world, region="pal"))
     assert config_sha256(other) != config_sha256(config)
+
+
+def test_a_plan_of_phases_stays_as_long_as_they_are():
+    config = replace(find_preset("fish-v40"), updates=100).with_grown_plan()
+    assert (config.planned_updates, config.last_update) == (60, 100)
+
+
+def test_runs_from_before_there_were_curricula_are_still_themselves():
+    config = find_preset("cartpole-ppo")
+    plain = config_to_json(config)
+    for name in ("entropy_windows", "curriculum"):
+        del plain["schedules"][name]
+    assert unsaid_settings(config_from_json(plain), plain) == []
+    assert config_sha256(config_from_json(plain)) == config_sha256(config)
+
+
+def test_fish_have_no_memory():
+    fish = find_preset("fish")
+    with pytest.raises(ConfigError, match=r"model\.core must be none in the fish world, not gru"):
+        replace(fish, model=replace(fish.model, core="gru"))

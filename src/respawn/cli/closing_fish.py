@@ -1,6 +1,9 @@
 """What is said of a school of fish when its training ends."""
 
+from dataclasses import replace
+
 from respawn.cli.progress import progress_bar
+from respawn.cli.wording import command_for, in_one_line
 from respawn.errors import RespawnError
 from respawn.evaluation.learning_health import told
 from respawn.runs.layout import RunFolder
@@ -11,13 +14,19 @@ from respawn.training.trained import load_run
 CLOSING_TRIALS = SchoolTrials(episodes=40, seed_base=2_000_000, sampled=False)
 """Other seeds than those watched during training, so that what is said at the end was not chosen by looking at it."""
 
+OTHER_BASE = 2_500_000
+"""Where they begin if a run was watched by just those."""
+
 
 def learned_by_fish(folder: RunFolder, device: str, outcome: Outcome) -> str:
     """Judge the final policy, and say how many survive, of how many that could."""
-    trials = CLOSING_TRIALS
+    trained = load_run(folder)
+    watched = trained.config.evaluation
+    overlaps = watched.seed_base < OTHER_BASE and watched.seed_base + watched.episodes > CLOSING_TRIALS.seed_base
+    trials = replace(CLOSING_TRIALS, seed_base=OTHER_BASE) if overlaps else CLOSING_TRIALS
     print(f"Judging the final policy on {trials.episodes} fresh schools of {trials.fish} fish ...", flush=True)
     try:
-        judgement = judge_fish(load_run(folder), trials, device_name=device)
+        judgement = judge_fish(trained, trials, device_name=device)
     except RespawnError as error:
         error.add_note(f"(The run {folder.path} itself is finished and saved; only judging it failed.)")
         raise
@@ -39,7 +48,13 @@ def drawn_at_the_end(folder: RunFolder) -> str:
     # Imported only now: matplotlib takes a second to load.
     from respawn.evaluation.publish import publish
 
-    with progress_bar() as tell:
-        made = publish(folder, tell=tell)
+    try:
+        with progress_bar() as tell:
+            made = publish(folder, tell=tell)
+    except (OSError, RespawnError) as error:
+        raise RespawnError(
+            f"the run {folder.path} is finished and saved, but its figures could not be drawn ({in_one_line(error)}); "
+            f"try again with: {command_for('plot', folder)}"
+        ) from error
     pages = [path for path in made.figures.paths if path.suffix == ".md"]
     return "\n".join([told(made.health), *(f"Figures:    {page}" for page in pages)])

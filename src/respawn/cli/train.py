@@ -47,6 +47,11 @@ def main(words: list[str]) -> int:
     if not words or words[0].startswith("-"):
         words = [_preset_of(config_file) or DEFAULT_PRESET, *words]
     check_preset_name(words[0])
+    named = _preset_of(config_file)
+    if named not in (None, words[0]):
+        raise ConfigError(
+            f"{config_file} is for the preset {named}, and {words[0]} was asked for; leave out one of them"
+        )
     # Imported only now: what is above needs no torch, which takes seconds to load.
     from respawn.cli.new_run import train
 

@@ -91,7 +91,7 @@ class Progress:
         """Percent, updates and time left."""
         words = []
         if self.fraction is not None:
-            words.append(f"{int(100 * self.fraction)}%")
+            words.append(f"{int(100 * self.fraction + 1e-9)}%")
         of = "" if self._total_updates is None else f"/{self._total_updates}"
         words.append(f"update {self.update}{of}")
         left = self.seconds_left

@@ -1,5 +1,7 @@
 """Hard starts: which beginnings training is dealt, how far their queue has come, and when it runs low."""
 
+import hashlib
+import json
 import math
 from collections import deque
 from typing import Any
@@ -8,7 +10,7 @@ from respawn.contracts.clock import Clock
 from respawn.contracts.knobs import Start
 from respawn.contracts.records import EvaluationReport, Ruling, UpdateReport
 from respawn.contracts.saveable import StateTree
-from respawn.errors import ConfigError
+from respawn.errors import CheckpointError, ConfigError
 from respawn.schedules.hard_start_config import HardStartsConfig, HardStartStage
 from respawn.schedules.harvest import Harvest
 from respawn.schedules.start_files import HardStart, read_start_file, scaled
@@ -34,6 +36,8 @@ class HardStarts:
         self._num_schools = num_schools
         self._planned_updates = planned_updates
         self._files = [_load(stage) for stage in config.stages]
+        contents = [[(dict(start.state), start.kind) for start in starts] for starts in self._files]
+        self._fingerprint = hashlib.sha256(json.dumps(contents, sort_keys=True).encode()).hexdigest()
         unit = num_schools if config.unit == "episodes" else 1
         self._tracker = StageTracker(
             [(stage.name(i), stage.kind, stage.iterations * unit) for i, stage in enumerate(config.stages, start=1)],
@@ -186,10 +190,16 @@ class HardStarts:
             "recent": list(self._recent),
             "warning": self._warning.state(),
             "harvest": self._harvest.state(),
+            "files": self._fingerprint,
         }
 
     def restore(self, state: StateTree) -> None:
-        """Go on from there."""
+        """Go on from there; raises CheckpointError if the files of starts are no longer what they were."""
+        if state["files"] != self._fingerprint:
+            raise CheckpointError(
+                "the files of hard starts have changed since the run was saved; put them back as they were, "
+                "or begin a new run"
+            )
         self._taken = state["taken"]
         self._position = state["position"]
         self._skipped = state["skipped"]

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable
-from dataclasses import fields
+from dataclasses import fields, replace
 
 import torch
 
@@ -54,6 +54,8 @@ def assemble(config: RunConfig, folder: RunFolder, observers: ObserverHub, devic
         config.learner, model, make_generator(config.seed, "learner", device=device), observers.receive
     )
     clock = Clock()
+    knobs = (*learner.knobs, *spec.knobs)
+    director = Director(knobs, _schedules(config, knobs, spec))
     evaluator = _evaluator(config, spec, folder, observers, device)
     if isinstance(evaluator, FishEvaluator):
         for explanation in check_gate(config, evaluator):
@@ -65,7 +67,7 @@ def assemble(config: RunConfig, folder: RunFolder, observers: ObserverHub, devic
         collector=_collector(config, world, device),
         learner=learner,
         weights=ModelWeights(model),
-        director=Director((*learner.knobs, *spec.knobs), _schedules(config, (*learner.knobs, *spec.knobs), spec)),
+        director=director,
         evaluator=evaluator,
         observers=observers,
         cadence=Cadence(
@@ -171,7 +173,8 @@ def _schedules(config: RunConfig, knobs: tuple[KnobSpec, ...], world: WorldSpec)
     if given.curriculum is not None and given.curriculum.says_anything:
         _check_phases(given.curriculum, knobs)
         num_schools = world.num_lanes // world.lanes_per_episode
-        schedules.append(Curriculum(given.curriculum, planned_updates=config.planned_updates, num_schools=num_schools))
+        curriculum = _with_enough_starts(given.curriculum, config)
+        schedules.append(Curriculum(curriculum, planned_updates=config.planned_updates, num_schools=num_schools))
     return schedules
 
 
@@ -191,3 +194,15 @@ def _check_phases(curriculum: CurriculumConfig, knobs: tuple[KnobSpec, ...]) -> 
                     f"phase {number} of the curriculum sets {name} to {value:g}, and this world takes {low:g} to "
                     f"{high:g}; change the phase or the world"
                 )
+
+
+def _with_enough_starts(curriculum: CurriculumConfig, config: RunConfig) -> CurriculumConfig:
+    """The same, with as many hard starts laid out as schools may take before the schedule hears of it."""
+    hard_starts, world = curriculum.hard_starts, config.world
+    if hard_starts is None or not isinstance(world, FishConfig):
+        return curriculum
+    shortest = world.forced_reset_steps or world.limit_steps
+    # One more than fit, for schools that begin early; and with lag 1 the rollout before is not counted yet.
+    needed = (config.collection.lag + 1) * (math.ceil(config.collection.horizon_steps / shortest) + 1)
+    offered = max(hard_starts.offered_per_school, needed)
+    return replace(curriculum, hard_starts=replace(hard_starts, offered_per_school=offered))

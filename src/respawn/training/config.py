@@ -34,6 +34,9 @@ NOT_NUMBERS_OF_EVALUATION = {"stop_at": None, "stop_after": 1}
 
 NOT_NUMBERS_OF_WORLDS = frozenset({"rom", "engine_threads"})
 
+ADDED_SCHEDULES = ("entropy_windows", "curriculum")
+"""Schedules that older runs do not speak of."""
+
 MOST_UPDATES = 99_999_999
 """A checkpoint's name has eight digits for its update."""
 
@@ -89,6 +92,11 @@ class RunConfig:
                 "threads": (0, 1024),  # torch crashes the process when it cannot have as many as it was promised
             },
         )
+        if isinstance(self.world, FishConfig) and self.model.core != "none":
+            raise ConfigError(
+                f"model.core must be none in the fish world, not {self.model.core}: a fish's lane is handed to another "
+                "when its school begins anew, and would remember for the one before"
+            )
         self._check_best_metric()
         self._check_minibatches()
         self._check_cuda_graphs()
@@ -146,7 +154,13 @@ class RunConfig:
         ).with_grown_plan()
 
     def with_grown_plan(self) -> "RunConfig":
-        """The same run, planned for at least as many updates as it is to make."""
+        """The same run, planned for at least as many updates as it is to make.
+
+        A plan of phases stays as long as they are: past its end the last one goes on.
+        """
+        curriculum = self.schedules.curriculum
+        if curriculum is not None and curriculum.phases:
+            return self
         return replace(self, planned_updates=max(self.planned_updates, self.updates or 0))
 
 
@@ -189,6 +203,10 @@ def _deciding_numbers(plain: Mapping[str, Any]) -> dict[str, Any]:
     numbers["evaluation"] = {**numbers["evaluation"], **NOT_NUMBERS_OF_EVALUATION}
     for films in ("video_every", "worst_films"):  # nor does a film
         numbers["evaluation"].pop(films)
+    # Unsaid, in runs from before there were any, is the same as none.
+    numbers["schedules"] = {
+        name: value for name, value in numbers["schedules"].items() if name not in ADDED_SCHEDULES or value
+    }
     # Nor where the game lies (which game it is, is checked when it is opened), nor how many threads run it.
     numbers["world"] = {name: value for name, value in numbers["world"].items() if name not in NOT_NUMBERS_OF_WORLDS}
     return numbers

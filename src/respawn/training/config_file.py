@@ -1,5 +1,6 @@
 """A run's settings from a TOML file: what it says replaces what a preset says, and everything else stays."""
 
+import difflib
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
@@ -38,12 +39,29 @@ def with_config_file(config: RunConfig, path: Path) -> RunConfig:
         raise ConfigError(f"{path} does not describe a run: {told}") from error
 
 
-def _merged(base: Mapping[str, Any], said: Mapping[str, Any]) -> dict[str, Any]:
+def _merged(base: Mapping[str, Any], said: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
     merged = dict(base)
     for name, value in said.items():
-        below = merged.get(name)
-        merged[name] = _merged(below, value) if isinstance(value, dict) and isinstance(below, dict) else value
+        if name not in base:
+            close = difflib.get_close_matches(name, base, n=1)
+            hint = f"did you mean {prefix}{close[0]}?" if close else f"there are: {', '.join(base)}"
+            raise ConfigError(f"there is no setting {prefix}{name}; {hint}")
+        below = base[name]
+        if isinstance(below, dict) and isinstance(value, dict):
+            merged[name] = _merged(below, value, f"{prefix}{name}.")
+        else:
+            _check_kind(f"{prefix}{name}", below, value)
+            merged[name] = value
     return merged
+
+
+def _check_kind(name: str, before: Any, value: Any) -> None:
+    """Refuse a word where a number belongs, and the like, before the whole is refused with less to say."""
+    kinds = {bool: "true or false", str: "a word", int: "a number", float: "a number", list: "a list", dict: "a table"}
+    wanted = kinds.get(type(before))
+    came = kinds.get(type(value))
+    if wanted is not None and came is not None and wanted != came:
+        raise ConfigError(f"{name} wants {wanted}, and {value!r} came")
 
 
 def _with_whole_paths(said: Mapping[str, Any], folder: Path) -> dict[str, Any]:

@@ -1,9 +1,12 @@
 """Before a run of fish begins: can its penalty gate open at all, on the schools that it will be judged by?"""
 
+from dataclasses import replace
+
 import torch
 
 from respawn.contracts.clock import Clock
 from respawn.contracts.records import Event
+from respawn.errors import ConfigError
 from respawn.evaluation.fish_evaluator import FishEvaluator
 from respawn.schedules.gate_check import GateCeiling, explain_gate, refuse_unsound
 from respawn.schedules.gate_config import GateConfig
@@ -22,10 +25,16 @@ def check_gate(config: RunConfig, evaluator: FishEvaluator) -> tuple[Event, ...]
     """
     curriculum = config.schedules.curriculum
     gate = None if curriculum is None else curriculum.gate
-    if gate is None or config.evaluation.every_updates == 0:
+    if curriculum is None or gate is None:
         return ()
+    if config.evaluation.every_updates == 0:
+        raise ConfigError("a penalty gate moves on evaluations, and there are none: set evaluation.every-updates")
+    lock = curriculum.penalty_lock
+    gate = replace(gate, lock_until=gate.lock_until or (0 if lock is None else lock.until))
     lists = _evaluations(config, evaluator)
     ceilings = {updates: _ceiling(config, seeds) for updates, seeds in lists.items()}
+    if not ceilings:  # a run too short for any evaluation: what contradicts itself does so all the same
+        ceilings = {(): GateCeiling()}
     if gate.mode == "sound":
         for ceiling in ceilings.values():
             refuse_unsound(gate, ceiling)
