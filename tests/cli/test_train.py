@@ -46,7 +46,7 @@ def test_the_end_of_a_mario_run_says_how_often_it_clears(respawn, runs, tiny):
 @pytest.mark.parametrize("words", [[], ["--seed", "3"], ["mario", "--seed", "3"]])
 def test_without_a_preset_mario_is_trained(respawn, monkeypatch, words):
     called = []
-    monkeypatch.setattr("respawn.cli.new_run.train", lambda *given: called.append(given) or 0)
+    monkeypatch.setattr("respawn.cli.new_run.train", lambda *given: called.append(given[:2]) or 0)
     assert respawn("train", *words).exit_code == 0
     assert called == [("mario", ["--seed", "3"] if words else [])]
 
@@ -65,7 +65,7 @@ def test_the_other_regions_rom_is_refused_with_the_option_that_plays_it(respawn,
 def test_rom_is_short_for_the_worlds_and_holds_from_any_folder(respawn, monkeypatch, tmp_path):
     called = []
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("respawn.cli.new_run.train", lambda *given: called.append(given) or 0)
+    monkeypatch.setattr("respawn.cli.new_run.train", lambda *given: called.append(given[:2]) or 0)
     respawn("train", "--rom", "a/b.nes", "--seed", "1")
     respawn("train", "mario", "--rom=b.nes")
     respawn("train", "mario", "--world.rom", "c.nes")

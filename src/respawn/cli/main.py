@@ -26,7 +26,7 @@ VERBS = {
     "plot": "draw how a run went: figures, a film and a page, from its folder",
     "runs": "list, show and compare runs",
     "movie": "play a controller movie on the console and say where it got to",
-    "bench": "measure how fast things go: bench engine, bench world and others",
+    "bench": "measure: bench overlap, bench engine, bench world, bench train",
     "doctor": "say what is wrong with this machine, or: doctor engine, doctor rom",
 }
 

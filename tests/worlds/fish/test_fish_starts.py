@@ -158,7 +158,7 @@ class TestRefusals:
             ({"predator_velocity": [1.0, float("inf")]}, "pairs of finite numbers"),
             ({"predator_velocity": [1.0]}, "pairs of finite numbers"),
             ({"predator_velocity": "fast"}, "pairs of finite numbers"),
-            ({"predator_position": [1.0, 1.0]}, "pairs of finite numbers"),
+            ({"predator_position": [1.0, 1.0]}, "should say predator_velocity"),
             (
                 {
                     "predator_position": [0.0, 0.0],
