@@ -32,8 +32,7 @@ if TYPE_CHECKING:
 class PlayArguments:
     """Watch a trained policy play: a run's, or one that comes with respawn ('mario').
 
-    Ctrl-C ends it. Without a terminal the episodes are only played and summed up. 'respawn play fish RUN' does the same
-    as 'respawn play RUN', and sees that the run is in that world.
+    Ctrl-C ends it. Without a terminal episodes are only played and summed up.
     """
 
     run: RunName
