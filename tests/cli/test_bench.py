@@ -13,8 +13,8 @@ def test_help_names_every_bench(respawn):
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        ([], "'respawn bench' wants one of overlap, engine, world, train, and nothing came"),
-        (["sing"], "'respawn bench' wants one of overlap, engine, world, train, not 'sing'"),
+        ([], "'respawn bench' wants one of overlap, engine, world, train, replay, and nothing came"),
+        (["sing"], "'respawn bench' wants one of overlap, engine, world, train, replay, not 'sing'"),
     ],
 )
 def test_bad_input_is_one_sentence(respawn, words, sentence):

@@ -4,6 +4,7 @@ import torch
 
 from respawn.collection.actor import Actor
 from respawn.collection.overlap import OverlapCollector
+from respawn.collection.scripted import Scripted
 from respawn.collection.sync import SyncCollector
 from respawn.contracts.collector import CollectOrder
 from respawn.contracts.knobs import Knobs
@@ -20,15 +21,17 @@ def make_model(seed=0, config=GRU):
     return build_model(FakeWorld(3).spec, config, seed=seed)
 
 
-def make_collector(kind="sync", world=None, *, config=GRU, horizon_steps=6):
+def make_collector(kind="sync", world=None, *, config=GRU, horizon_steps=6, with_scripts=False):
     world = world or FakeWorld(3, with_absences=True)
     world.reset([5, 6, 7])
     actor = Actor(make_model(0, config), 3, make_generator(0, "actor"))
-    collector = SyncCollector(world, actor, horizon_steps=horizon_steps, device=torch.device("cpu"))
+    device = torch.device("cpu")
+    scripted = Scripted(3, device) if with_scripts else None
+    collector = SyncCollector(world, actor, horizon_steps=horizon_steps, device=device, scripted=scripted)
     return OverlapCollector(collector) if kind == "overlap" else collector
 
 
-def make_order(version=0, *, scale=1.0, model=None, config=GRU):
+def make_order(version=0, *, scale=1.0, model=None, config=GRU, scripts=()):
     model = model or make_model(version, config)
     tensors = {name: tensor.detach().clone() for name, tensor in model.state_dict().items()}
-    return CollectOrder(Weights(version, tensors), Knobs(version, {REWARD_SCALE.name: scale}))
+    return CollectOrder(Weights(version, tensors), Knobs(version, {REWARD_SCALE.name: scale}, scripts=scripts))

@@ -3,16 +3,17 @@
 from dataclasses import replace
 
 import pytest
-from tiny_runs import CORES, begin_and_abandon, event_kinds, saving_every, straight, tiny, trace
+from tiny_runs import CORES, REPLAY, begin_and_abandon, event_kinds, saving_every, straight, tiny, trace
 
 from respawn.checkpoints.store import find_newest
 from respawn.collection.config import CollectionConfig
 from respawn.learners.config import OptimizerConfig
 from respawn.learners.ppo.config import PPOConfig
+from respawn.learners.vtrace.config import VTraceConfig
 from respawn.models.config import ModelConfig
 from respawn.schedules.config import CurveConfig, SchedulesConfig
 from respawn.testing.fakes import FakeWorld
-from respawn.training import assemble
+from respawn.training import assemble, collecting
 from respawn.training.launch import begin, take_up
 from respawn.worlds.foreign.config import ForeignConfig
 from respawn.worlds.recall.config import RecallConfig
@@ -43,6 +44,14 @@ VARIANTS = {
     "accumulation-and-kl-limit": tiny(
         learner=PPOConfig(epochs=3, minibatches=2, kl_limit=0.002, optimizer=OptimizerConfig(accumulation=2)),
         schedules=SchedulesConfig(entropy_cost=CurveConfig("linear", warmup_fraction=0.1)),
+    ),
+    "replay": tiny("vtrace-replay", "lstm"),
+    "replay-transformer-lag1": tiny("vtrace-replay", "transformer", collection=LAGS["lag1-threaded"]),
+    "replay-by-variance-halved": tiny(
+        learner=VTraceConfig(
+            replay=replace(REPLAY, every_updates=0, variance_trigger=0.9, half_scalars=True, sampler="device")
+        ),
+        world=ForeignConfig(max_episode_steps=7),
     ),
     "drawn-evaluation": tiny(evaluation=replace(tiny().evaluation, greedy=False)),
     "two-threads": tiny("vtrace", model=ModelConfig(hidden_sizes=(300,)), threads=2),
@@ -78,7 +87,8 @@ def test_a_world_with_absences_and_a_knob(tmp_path, monkeypatch):
         world.reset([seed + lane for lane in range(num_lanes)])
         return world
 
-    monkeypatch.setattr(assemble, "make_world", make_fake)
+    for room in (assemble, collecting):
+        monkeypatch.setattr(room, "make_world", make_fake)
     config = tiny("ppo", "gru", updates=24, collection=LAGS["lag1-threaded"])
     check_kill_changes_nothing(config, tmp_path, monkeypatch, after=14)
 

@@ -22,7 +22,7 @@ from respawn.observers.jsonl import JsonlStream
 from respawn.runs.metadata import read_meta, read_status
 from respawn.runs.reader import read_evaluations, read_events
 from respawn.testing.fakes import FakeWorld
-from respawn.training import assemble
+from respawn.training import assemble, collecting
 from respawn.training.launch import begin, take_up
 from respawn.worlds.foreign.config import ForeignConfig
 
@@ -68,7 +68,8 @@ def world_that_fails(monkeypatch):
         world.reset([seed + lane for lane in range(num_lanes)])
         return world
 
-    monkeypatch.setattr(assemble, "make_world", make)
+    for room in (assemble, collecting):
+        monkeypatch.setattr(room, "make_world", make)
     return made
 
 
@@ -221,7 +222,8 @@ def test_a_part_that_cannot_say_its_state_is_a_failure_like_any_other(tmp_path, 
         return real(self)
 
     counted: list[int] = []
-    monkeypatch.setattr(assemble, "make_world", lambda config, lanes, **others: FakeWorld(lanes))
+    for room in (assemble, collecting):
+        monkeypatch.setattr(room, "make_world", lambda config, lanes, **others: FakeWorld(lanes))
     monkeypatch.setattr(FakeWorld, "state", state)
     with pytest.raises(OSError, match="the worker has left") as caught:
         begin(config, preset="test", runs_dir=tmp_path, name="failed")
@@ -242,7 +244,8 @@ def test_an_update_that_is_not_finite_is_not_saved(learner, tmp_path, monkeypatc
         return dataclasses.replace(result, reward=result.reward * float("nan")) if len(steps) > 60 else result
 
     steps: list[int] = []
-    monkeypatch.setattr(assemble, "make_world", lambda config, lanes, **others: FakeWorld(lanes))
+    for room in (assemble, collecting):
+        monkeypatch.setattr(room, "make_world", lambda config, lanes, **others: FakeWorld(lanes))
     monkeypatch.setattr(FakeWorld, "step", step)
     config = tiny(learner, updates=12, checkpoints=saving_every(1), evaluation=EvaluationConfig())
     with pytest.raises(LearningError, match=r"must be finite and is nan: the world gave rewards that are not"):

@@ -16,7 +16,7 @@ NUM_KILLS = 25
 
 def test_a_run_killed_25_times_ends_in_the_same_weights(tmp_path, monkeypatch):
     lag_1 = CollectionConfig(num_lanes=3, horizon_steps=8, lag=1)
-    config = tiny("vtrace", "gru", updates=125, collection=lag_1, checkpoints=saving_every(1))
+    config = tiny("vtrace-replay", "gru", updates=125, collection=lag_1, checkpoints=saving_every(1))
     folder = begin_and_abandon(config, tmp_path, monkeypatch, after=2)
     script = Path(__file__).with_name("kill_again_and_again.py")
     done = subprocess.run(

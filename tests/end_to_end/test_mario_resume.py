@@ -7,6 +7,7 @@ from tiny_runs import begin_and_abandon, saving_every, straight, tiny, trace
 
 from respawn.checkpoints.store import find_newest
 from respawn.errors import RomError
+from respawn.evaluation import mario_evaluator
 from respawn.models.config import ModelConfig
 from respawn.presets.mario import PRESETS
 from respawn.training.launch import take_up
@@ -49,6 +50,42 @@ def test_resumed_equals_straight(name, tmp_path, monkeypatch):
     assert len(expected.updates) == 12 and expected.episodes and expected.evaluations
     folder = begin_and_abandon(config, tmp_path, monkeypatch, after=7)
     assert find_newest(folder.checkpoints).manifest.updates < 7
+    assert take_up(folder).updates == 12
+    assert trace(folder) == expected
+
+
+@pytest.mark.parametrize("lag", [0, 1], ids=["sync", "overlap"])
+def test_with_levels_that_open_and_hard_starts(lag, tmp_path, monkeypatch):
+    try:
+        find_rom()
+    except RomError as error:
+        pytest.skip(f"the game itself is needed: {error}")
+    # Nobody clears a level in so few updates, and levels are to open here.
+    opened = {"evaluation/cleared_open": 1.0, "evaluation/cleared_open_worst": 1.0}
+    monkeypatch.setattr(mario_evaluator, "clear_rates", lambda *about: opened)
+    preset = PRESETS["mario-curriculum"]
+    hard_starts = replace(preset.schedules.curriculum.hard_starts, share=1.0, final_fraction=0.5)
+    config = replace(
+        preset,
+        updates=12,
+        world=replace(preset.world, sticky=0.25, limit_steps=200),
+        collection=replace(preset.collection, num_lanes=8, horizon_steps=32, lag=lag),
+        schedules=replace(
+            preset.schedules,
+            curriculum=replace(preset.schedules.curriculum, hard_starts=hard_starts),
+        ),
+        evaluation=replace(
+            preset.evaluation, every_updates=3, episodes=24, num_lanes=24, limit_steps=300, stop_at=None,
+            scout=replace(preset.evaluation.scout, episodes=8),
+        ),
+        checkpoints=saving_every(5),
+        observers=tiny().observers,
+        model=SMALL,
+    )  # fmt: skip
+    expected = straight(config, tmp_path)
+    assert any(row.get("world/hard_starts") for row in expected.updates)
+    assert [row["knob/last_level"] for row in expected.updates] == [1.0] * 6 + [2.0] * 6
+    folder = begin_and_abandon(config, tmp_path, monkeypatch, after=9)
     assert take_up(folder).updates == 12
     assert trace(folder) == expected
 

@@ -11,6 +11,7 @@ from respawn.collection.config import CollectionConfig
 from respawn.evaluation.config import EvaluationConfig
 from respawn.learners.ppo.config import PPOConfig
 from respawn.learners.vtrace.config import VTraceConfig
+from respawn.memory.replay_config import ReplayConfig
 from respawn.models.config import ModelConfig
 from respawn.observers.config import ObserversConfig
 from respawn.runs.layout import RunFolder
@@ -21,7 +22,12 @@ from respawn.training.drive import Outcome, save_if_due
 from respawn.training.loop import updates
 from respawn.training.run import Run
 
-LEARNERS = {"ppo": PPOConfig(epochs=2, minibatches=2), "vtrace": VTraceConfig()}
+REPLAY = ReplayConfig(capacity_decisions=240, segments=4)
+LEARNERS = {
+    "ppo": PPOConfig(epochs=2, minibatches=2),
+    "vtrace": VTraceConfig(),
+    "vtrace-replay": VTraceConfig(replay=REPLAY),
+}
 CORES = {
     "none": ModelConfig(hidden_sizes=(16,)),
     "gru": ModelConfig(hidden_sizes=(16,), core="gru", core_size=8),

@@ -17,6 +17,7 @@ from respawn.learners.ppo.config import PPOConfig
 from respawn.learners.trainee import ModelWeights
 from respawn.learners.vtrace.config import VTraceConfig
 from respawn.maths.seeding import make_generator
+from respawn.memory.replay_config import ReplayConfig
 from respawn.models.actor_critic import ActorCritic
 from respawn.models.build import build_model
 from respawn.models.config import ModelConfig
@@ -31,7 +32,12 @@ CORES = {
         hidden_sizes=(8,), core="transformer", core_size=8, transformer_heads=2, transformer_window=5
     ),
 }
-LEARNERS: Mapping[str, LearnerConfig] = {"ppo": PPOConfig(), "vtrace": VTraceConfig()}
+REPLAY = ReplayConfig(capacity_decisions=140, segments=4)
+LEARNERS: Mapping[str, LearnerConfig] = {
+    "ppo": PPOConfig(),
+    "vtrace": VTraceConfig(),
+    "vtrace with replay": VTraceConfig(replay=REPLAY),
+}
 
 
 def make_model(core: str | ModelConfig = "none", *, seed: int = 0, spec: WorldSpec = SPEC) -> ActorCritic:
@@ -53,7 +59,8 @@ class Practice:
 
     def learn(self, rollout: Rollout, **knobs: float) -> Mapping[str, float]:
         values = {knob.name: knob.default for knob in self.learner.knobs} | knobs
-        return self.learner.learn(rollout, Knobs(0, values)).metrics
+        metrics = self.learner.learn(rollout, Knobs(0, values)).metrics
+        return {name: value for name, value in metrics.items() if not name.startswith("time/")}
 
     def tensors(self) -> dict[str, Tensor]:
         return ModelWeights(self.model).state()
@@ -99,6 +106,7 @@ def random_rollout(
         cuts=cuts,
         cut_observations=torch.randn((len(cuts), 3), generator=g),
         valid=valid,
+        scripted=torch.zeros_like(valid),
         memory=memory,
         weights_version=0,
         knobs_version=0,

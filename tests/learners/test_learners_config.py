@@ -6,7 +6,7 @@ from respawn.learners.config import ENTROPY_COSTS, LEARNING_RATES, OptimizerConf
 from respawn.learners.ppo.config import CLIPS, PPOConfig
 from respawn.learners.vtrace.config import VTraceConfig
 
-RANGES = {"learning_rate": LEARNING_RATES, "entropy_cost": ENTROPY_COSTS, "ppo_clip": CLIPS}
+RANGES = {"learning_rate": LEARNING_RATES, "entropy_cost": ENTROPY_COSTS, "ppo_clip": CLIPS, "replay_beta": (0, 1)}
 
 
 @pytest.mark.parametrize("name", LEARNERS)

@@ -108,8 +108,8 @@ def test_a_failing_compiler_costs_speed_only(name, broken, cause, monkeypatch):
     for rollout in rollouts:
         assert plain.learn(rollout) == hopeful.learn(rollout)
     assert_alike(plain.tensors(), hopeful.tensors(), atol=0.0, rtol=0.0)
-    assert plain.events == []
-    (event,) = hopeful.events
+    assert not [event for event in plain.events if event.kind != "replay_sampler"]
+    (event,) = [event for event in hopeful.events if event.kind != "replay_sampler"]
     assert event.kind == "compile_fallback"
     assert event.level == "warning"
     assert event.message.startswith("torch.compile failed, so the model runs uncompiled")

@@ -27,6 +27,7 @@ def make_rollout(num_steps, num_lanes, seed, cut_share=0.3):
         cuts=cuts,
         cut_observations=cuts.float(),
         valid=torch.rand(shape, generator=dice) < 0.8,
+        scripted=torch.rand(shape, generator=dice) < 0.2,
         memory={"h": torch.randn((num_lanes, 3), generator=dice), "age": torch.arange(num_lanes)},
         weights_version=seed,
         knobs_version=seed + 1,

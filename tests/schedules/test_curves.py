@@ -87,8 +87,70 @@ def test_the_usual_learning_rate_warms_up_and_falls():
 
 
 @pytest.mark.parametrize(
-    "settings", [{"warmup_fraction": 1.0}, {"warmup_fraction": -0.1}, {"final_fraction": 1.5}, {"final_fraction": -1.0}]
+    "settings",
+    [{"warmup_fraction": 1.0}, {"warmup_fraction": -0.1}, {"final_fraction": 150.0}, {"final_fraction": -1.0}],
 )
 def test_fractions_that_are_none_are_refused(settings):
     with pytest.raises(ConfigError, match=next(iter(settings)).replace("_", "-")):
         CurveConfig(**settings)
+
+
+STEPS = CurveConfig("piecewise", points=((0.2, 2.0), (0.4, 1.0), (0.6, 1.0), (0.6, 0.5), (1.0, 0.0)))
+
+
+@pytest.mark.parametrize(
+    ("updates", "factor"),
+    [(0, 2.0), (20, 2.0), (30, 1.5), (40, 1.0), (59, 1.0), (60, 0.5), (80, 0.25), (100, 0.0), (140, 0.0)],
+)
+def test_piecewise_by_hand(updates, factor):
+    assert curve_factor(STEPS, updates, 100) == pytest.approx(factor)
+
+
+@pytest.mark.parametrize(
+    ("shape", "halfway"), [("linear", 1.75), ("cosine", 1.75), ("constant", 0.5), ("warm_cosine", 0.5 + 2.5 * 0.6543)]
+)
+def test_where_it_begins(shape, halfway):
+    config = CurveConfig(shape, initial_fraction=0.5, final_fraction=3.0)
+    assert curve_factor(config, 0, 100) == pytest.approx(0.5)
+    assert curve_factor(config, 50, 100) == pytest.approx(halfway, abs=1e-3)
+    assert curve_factor(config, 100, 100) == pytest.approx(0.5 if shape == "constant" else 3.0)
+
+
+def test_a_warm_up_rises_to_where_the_curve_begins():
+    late = CurveConfig("linear", warmup_fraction=0.1, initial_fraction=0.4, final_fraction=1.0)
+    assert [curve_factor(late, updates, 100) for updates in (0, 9, 10)] == pytest.approx([0.4 / 11, 4 / 11, 0.4])
+    warm = CurveConfig("piecewise", warmup_fraction=0.1, points=((0.0, 2.0), (1.0, 2.0)))
+    assert [curve_factor(warm, updates, 100) for updates in (0, 10)] == pytest.approx([2 / 11, 2.0])
+
+
+@pytest.mark.parametrize(
+    ("settings", "complaint"),
+    [
+        ({"shape": "piecewise"}, "its shape is piecewise and it has 0 of them"),
+        ({"shape": "linear", "points": ((0.0, 1.0),)}, "its shape is linear and it has 1 of them"),
+        ({"shape": "piecewise", "points": ((0.0, 1.0),), "span_fraction": 0.5}, "its span-fraction must be 1, not 0.5"),
+        ({"shape": "piecewise", "points": ((1.5, 1.0),)}, r"one is \(1.5, 1\)"),
+        ({"shape": "piecewise", "points": ((0.5, -1.0),)}, r"one is \(0.5, -1\)"),
+        ({"shape": "piecewise", "points": ((0.5, 1.0), (0.2, 1.0))}, "must be in the order of their shares"),
+        ({"shape": "piecewise", "points": ((0.5, 1.0),) * 3}, "two points of a curve at one share make a step"),
+        ({"initial_fraction": -0.5}, "initial-fraction must be from 0"),
+        (
+            {"shape": "piecewise", "points": ((0.5, 1.0),), "initial_fraction": 0.5},
+            "initial-fraction must be 1, not 0.5",
+        ),
+        ({"shape": "piecewise", "points": ((0.5, 1.0),), "final_fraction": 0.5}, "final-fraction must be 0, not 0.5"),
+    ],
+)
+def test_points_that_are_no_line_are_refused(settings, complaint):
+    with pytest.raises(ConfigError, match=complaint):
+        CurveConfig(**settings)
+
+
+@pytest.mark.parametrize("setting", [0.5, -0.5])
+@pytest.mark.parametrize("config", [COSINE, STEPS, CurveConfig("linear", initial_fraction=0.5, final_fraction=3.0)])
+def test_it_never_leaves_its_reach(config, setting):
+    curve = Curve("a", setting, config, 100)
+    values = [curve.decide(Clock(updates=updates))["a"] for updates in range(120)]
+    lowest, highest = curve.reach
+    assert lowest <= min(values) and max(values) <= highest
+    assert curve.bends

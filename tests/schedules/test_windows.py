@@ -3,7 +3,9 @@ import pytest
 from respawn.contracts.clock import Clock
 from respawn.contracts.knobs import KnobSpec
 from respawn.errors import ConfigError
-from respawn.schedules.windows import ValueWindow, Windows
+from respawn.schedules.config import CurveConfig
+from respawn.schedules.curves import Curve
+from respawn.schedules.windows import KnobWindow, ValueWindow, Windows
 from respawn.testing.suites.schedule import check_schedule
 
 
@@ -40,3 +42,31 @@ def test_it_is_a_schedule():
 def test_windows_that_hold_nothing_are_refused(window, complaint):
     with pytest.raises(ConfigError, match=complaint):
         ValueWindow(*window)
+
+
+def test_windows_of_any_knob_lie_over_its_curve():
+    curve = Curve("reward_distance", 1.0, CurveConfig("linear"), 4)
+    early = [
+        KnobWindow("reward_distance", first=1, last=2, value=3.0),
+        KnobWindow("reward_distance", first=4, value=0.1),
+    ]
+    schedule = Windows("reward_distance", 1.0, early, curve)
+    found = [schedule.decide(Clock(updates=updates))["reward_distance"] for updates in range(5)]
+    assert found == [3.0, 3.0, 0.5, 0.1, 0.1]
+    assert schedule.reach == (0.0, 3.0)
+
+
+@pytest.mark.parametrize(
+    ("window", "complaint"),
+    [
+        ({"first": 0, "value": 1.0}, "the window of a: its first must be at least 1, not 0"),
+        (
+            {"first": 3, "last": 2, "value": 1.0},
+            r"the window of a: its last \(2\) must not come before its first \(3\)",
+        ),
+        ({"first": 1, "value": float("nan")}, "the window of a: its value must be finite, not nan"),
+    ],
+)
+def test_windows_of_any_knob_that_hold_nothing_are_refused(window, complaint):
+    with pytest.raises(ConfigError, match=complaint):
+        KnobWindow("a", **window)

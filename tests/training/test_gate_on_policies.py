@@ -65,7 +65,7 @@ def test_no_policy_that_learned_nothing_opens_it(tanks):
 
 def test_limits_that_nobody_can_keep_are_refused_or_explained_before_a_run_begins():
     from respawn.evaluation.fish_evaluator import FishEvaluator
-    from respawn.training.assemble import fresh_model
+    from respawn.training.collecting import fresh_model
 
     config = find_preset("fish-v40")
     model = fresh_model(config, FishWorld(config.world, 25).spec, CPU)

@@ -37,6 +37,7 @@ def rollout(*episodes, num_valid=6, terminated=(), truncated=()):
         cuts=torch.zeros((0, 2), dtype=torch.int64),
         cut_observations=torch.zeros(0, 1),
         valid=valid,
+        scripted=torch.zeros_like(valid),
         memory={},
         weights_version=0,
         knobs_version=0,

@@ -15,7 +15,7 @@ from respawn.evaluation.config import EvaluationConfig
 from respawn.evaluation.fish_evaluator import FishEvaluator
 from respawn.runs.reader import read_events, read_probes
 from respawn.training import tail_films
-from respawn.training.assemble import fresh_model
+from respawn.training.collecting import fresh_model
 from respawn.training.config import config_sha256
 from respawn.training.tail_films import film_worst_schools
 from respawn.training.trained import load_run

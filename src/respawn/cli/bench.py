@@ -1,4 +1,4 @@
-"""respawn bench overlap|engine|world|train."""
+"""respawn bench overlap|engine|world|train|replay."""
 
 import importlib
 
@@ -10,6 +10,7 @@ BENCHES = {
     "engine": "decisions a second of the NES engine, beside its peers",
     "world": "steps a second of the fish world, beside a plain program",
     "train": "decisions a second of a whole training, beside Stable-Baselines3",
+    "replay": "time to draw by priority, beside numpy.random.choice",
 }
 
 USAGE = """usage: respawn bench {names} [...]

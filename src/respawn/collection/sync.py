@@ -3,6 +3,7 @@
 import torch
 
 from respawn.collection.actor import Actor
+from respawn.collection.scripted import Scripted
 from respawn.collection.unroll import unroll
 from respawn.contracts.collector import CollectOrder
 from respawn.contracts.records import Rollout
@@ -18,9 +19,18 @@ class SyncCollector:
     learner's by then, just as they are when a thread does the work meanwhile: the numbers are the same.
     """
 
-    def __init__(self, world: World, actor: Actor, *, horizon_steps: int, device: torch.device) -> None:
+    def __init__(
+        self,
+        world: World,
+        actor: Actor,
+        *,
+        horizon_steps: int,
+        device: torch.device,
+        scripted: Scripted | None = None,
+    ) -> None:
         self._world = world
         self._actor = actor
+        self._scripted = scripted
         self._horizon_steps = horizon_steps
         self._buffers = [RolloutBuffer(world.spec, horizon_steps, device) for _ in range(2)]
         self._order: CollectOrder | None = None
@@ -31,14 +41,15 @@ class SyncCollector:
             raise RuntimeError("start() while a rollout is under way: finish() that one first")
         self._order = order
 
-    def finish(self) -> Rollout:
-        """Gather what was ordered."""
+    def finish(self, into: RolloutBuffer | None = None) -> Rollout:
+        """Gather what was ordered, into a buffer of our own or one that is given."""
         if self._order is None:
             raise RuntimeError("finish() without start()")
         order, self._order = self._order, None
-        buffer = self._buffers[0]
-        self._buffers.reverse()
-        return unroll(self._world, self._actor, buffer, order, self._horizon_steps)
+        if into is None:
+            into = self._buffers[0]
+            self._buffers.reverse()
+        return unroll(self._world, self._actor, into, order, self._horizon_steps, self._scripted)
 
     def state(self) -> StateTree:
         """The world as it stands, and what the actor remembers of it."""
@@ -48,6 +59,7 @@ class SyncCollector:
             "world": self._world.state(),
             "exact": self._world.spec.exact_resume,
             "actor": self._actor.state(),
+            **({} if self._scripted is None else {"scripted": self._scripted.state()}),
         }
 
     def restore(self, state: StateTree) -> None:
@@ -56,10 +68,14 @@ class SyncCollector:
             raise RuntimeError("a rollout is under way: restore() may be called only after finish()")
         self._world.restore(state["world"])
         self._actor.restore(state["actor"])
+        if self._scripted is not None:
+            self._scripted.restore(state["scripted"])
         # Checkpoints from before `exact` was saved hold states of the same kind of world.
         if not (state.get("exact", True) and self._world.spec.exact_resume):
             # Its episodes begin anew, so what the actor remembers is of episodes that no longer exist.
             self._actor.forget_all()
+            if self._scripted is not None:
+                self._scripted.begin_episodes_anew()
 
     def close(self) -> None:
         """Close the world."""

@@ -5,6 +5,7 @@ from time import perf_counter
 import torch
 
 from respawn.collection.actor import Actor
+from respawn.collection.scripted import Scripted
 from respawn.contracts.collector import CollectOrder
 from respawn.contracts.records import Rollout
 from respawn.contracts.world import World
@@ -12,7 +13,14 @@ from respawn.memory.rollout_buffer import RolloutBuffer
 
 
 @torch.no_grad()
-def unroll(world: World, actor: Actor, buffer: RolloutBuffer, order: CollectOrder, horizon_steps: int) -> Rollout:
+def unroll(
+    world: World,
+    actor: Actor,
+    buffer: RolloutBuffer,
+    order: CollectOrder,
+    horizon_steps: int,
+    scripted: Scripted | None = None,
+) -> Rollout:
     """Gather one rollout.
 
     Args:
@@ -21,10 +29,15 @@ def unroll(world: World, actor: Actor, buffer: RolloutBuffer, order: CollectOrde
       buffer: is filled and sealed.
       order: which weights and knobs to use.
       horizon_steps: T.
+      scripted: forces actions where the order's knobs say so; None: nobody does, and an order to do so is an error.
     """
     began = perf_counter()
     world.apply(order.knobs)
     actor.load(order.weights)
+    if scripted is not None:
+        scripted.take(order.knobs.scripts)
+    elif order.knobs.scripts:
+        raise RuntimeError("actions are to be forced, and this collector was made without scripts")
     observation, valid = world.observe(), world.present().clone()
     world_device = observation.device
     buffer.begin(observation, actor.memory)
@@ -32,11 +45,16 @@ def unroll(world: World, actor: Actor, buffer: RolloutBuffer, order: CollectOrde
     for t in range(horizon_steps):
         act_began = perf_counter()
         decision = actor.decide(buffer.observation(t))
+        if scripted is not None:
+            decision = scripted.force(decision, valid)
         actions = decision.actions.to(world_device)
         act_seconds += perf_counter() - act_began
         result = world.step(actions)
         buffer.write(t, valid, decision, result)
-        actor.forget((result.terminated | result.truncated).to(decision.actions.device))
+        ended = (result.terminated | result.truncated).to(decision.actions.device)
+        actor.forget(ended)
+        if scripted is not None:
+            scripted.note_ends(ended)
         valid = result.valid.clone()
     collect_seconds = perf_counter() - began
     seconds = {"collect": collect_seconds, "act": act_seconds, "world": collect_seconds - act_seconds}

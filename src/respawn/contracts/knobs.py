@@ -27,6 +27,26 @@ class Start:
     """numbers and nested lists of numbers"""
 
 
+SCRIPT_REASONS = ("plateau", "bootstrap", "sequence", "forward")
+"""Why actions are forced. Where two scripts want the same lane, the reason that comes first here has it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Script:
+    """Actions that every lane is to take instead of its policy's, for so many decisions."""
+
+    number: int
+    """its place among all that were ever offered: no lane begins one twice, unless it belongs to episodes"""
+    reason: str
+    """one of SCRIPT_REASONS; a later script of the same reason takes the place of an earlier one"""
+    parts: tuple[tuple[int, int], ...]
+    """an action and for how many decisions, one after the other, and from the beginning again if the budget is more"""
+    decisions: int
+    """the budget of each lane in all; only decisions that somebody is there for count"""
+    each_episode: bool = False
+    """begin anew with every episode that begins while the script is offered; else at once, and only then"""
+
+
 @dataclass(frozen=True, slots=True)
 class Knobs:
     """One value for every declared knob, decided anew before each update.
@@ -39,6 +59,8 @@ class Knobs:
     values: Mapping[str, float]
     starts: tuple[Start, ...] = ()
     """beginnings that wait for episodes to begin, the next one first; for worlds that take them"""
+    scripts: tuple[Script, ...] = ()
+    """what lanes are to be forced to do, at most one script a reason; for collectors"""
 
     def __getitem__(self, name: str) -> float:
         return self.values[name]

@@ -16,6 +16,7 @@ class Decision:
     log_probs: Tensor  # [B] of whoever chose
     values: Tensor  # [B] what the critic expects from here
     memory: Memory  # after this step, episode ends not yet taken into account
+    scripted: Tensor | None = None  # [B] bool where an action was forced upon the policy; None: nowhere
 
 
 class Policy(Protocol):

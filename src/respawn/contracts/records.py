@@ -39,6 +39,7 @@ class Rollout:
     cuts: Tensor  # [K, 2] int64 (t, lane) of each truncated row, sorted; on the CPU
     cut_observations: Tensor  # [K, ...] what the agent saw there, so that the learner can value it itself
     valid: Tensor  # [T, B] bool; a caught fish is not data
+    scripted: Tensor  # [T, B] bool; the action was forced, and its behaviour log-probability is 0: it was certain
     memory: Memory  # [B, ...] recurrent state before row 0
     weights_version: int
     knobs_version: int
@@ -46,6 +47,8 @@ class Rollout:
     phase_seconds: Mapping[str, float]
     counts: Mapping[str, float] = field(default_factory=dict)
     """what the world counted while the rollout was gathered, by name"""
+    flow: Mapping[str, float] = field(default_factory=dict)
+    """how rollouts flowed when this one was handed over, by name; like seconds, never the same twice"""
 
     @property
     def num_decisions(self) -> int:

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Protocol, runtime_checkable
 
 from respawn.contracts.clock import Clock
-from respawn.contracts.knobs import Start
+from respawn.contracts.knobs import Script, Start
 from respawn.contracts.records import EvaluationReport, Ruling, UpdateReport
 from respawn.contracts.saveable import Saveable
 
@@ -32,4 +32,13 @@ class OffersStarts(Protocol):
 
     def starts(self, clock: Clock) -> tuple[Start, ...]:
         """The next beginnings, in order. No side effect."""
+        ...
+
+
+@runtime_checkable
+class OffersScripts(Protocol):
+    """A schedule that also says when actions are to be forced."""
+
+    def scripts(self, clock: Clock) -> tuple[Script, ...]:
+        """The scripts that hold, at most one a reason; one that was begun may stay. No side effect."""
         ...

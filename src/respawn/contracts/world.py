@@ -62,8 +62,16 @@ class WorldSpec:
     knobs: tuple[KnobSpec, ...] = ()
     lanes_per_episode: int = 1
     """so many lanes, side by side, live in one episode; one of them may end before it does"""
+    action_names: tuple[str, ...] = ()
+    """what each of a discrete choice's actions is called; none: by their numbers, from 0"""
+    forward_actions: tuple[str, ...] = ()
+    """the actions that lead forward, the likeliest first; none: the world knows no forward"""
+    forward_fact: str = ""
+    """the fact of an episode that says how far it came; empty: only its rewards say so"""
     tail_facts: tuple[str, ...] = ()
     """facts of episodes whose 10th percentile matters beside their mean"""
+    share_counts: tuple[str, ...] = ()
+    """counts of `StepResult` that are numbers of decisions, and matter as a share of all decisions of a rollout"""
     exact_resume: bool = True
     """False: the world cannot say its state, so its episodes begin anew when a run is resumed.
 

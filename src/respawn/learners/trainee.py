@@ -30,7 +30,7 @@ class Trainee:
         self.optimizer = optimizer
         self.generator = generator
         self.updates = 0
-        self._notify = notify
+        self.notify = notify
         self._wants_compile = compile_model
         self._compiled: Callable[..., Unrolled] | None = None
 
@@ -57,7 +57,7 @@ class Trainee:
         self._wants_compile, self._compiled = False, None
         cause = str(error).strip().splitlines()[0][:200] if str(error).strip() else type(error).__name__
         message = f"torch.compile failed, so the model runs uncompiled (slower, same results to rounding): {cause}"
-        self._notify(Event("compile_fallback", message, "warning"))
+        self.notify(Event("compile_fallback", message, "warning"))
 
     def unroll_rollout(self, rollout: Rollout) -> Unrolled:
         """The forward pass over all T+1 rows of a rollout, the cut observations included."""

@@ -13,21 +13,43 @@ from respawn.contracts.records import Episode, Memory, Rollout
 from respawn.contracts.world import ContinuousActions, MultiDiscreteActions, StepResult, WorldSpec
 
 
-class RolloutBuffer:
-    """Memory for T steps of B lanes on one device."""
+def row_shapes(spec: WorldSpec, horizon_steps: int) -> dict[str, tuple[tuple[int, ...], torch.dtype]]:
+    """What the rows of one rollout need, by the names that they have in it."""
+    shape = (horizon_steps, spec.num_lanes)
+    observation_dtype = torch.uint8 if spec.observation.dtype == "uint8" else torch.float32
+    return {
+        "observations": ((horizon_steps + 1, spec.num_lanes, *spec.observation.shape), observation_dtype),
+        "actions": _actions(spec, shape),
+        "behaviour_log_probs": (shape, torch.float32),
+        "rewards": (shape, torch.float32),
+        "terminated": (shape, torch.bool),
+        "truncated": (shape, torch.bool),
+        "valid": (shape, torch.bool),
+        "scripted": (shape, torch.bool),
+    }
 
-    def __init__(self, spec: WorldSpec, horizon_steps: int, device: torch.device) -> None:
-        shape = (horizon_steps, spec.num_lanes)
-        observation_dtype = torch.uint8 if spec.observation.dtype == "uint8" else torch.float32
-        self._observations = torch.zeros(
-            (horizon_steps + 1, spec.num_lanes, *spec.observation.shape), dtype=observation_dtype, device=device
-        )
-        self._actions = _empty_actions(spec, shape, device)
-        self._log_probs = torch.zeros(shape, device=device)
-        self._rewards = torch.zeros(shape, device=device)
-        self._terminated = torch.zeros(shape, dtype=torch.bool, device=device)
-        self._truncated = torch.zeros(shape, dtype=torch.bool, device=device)
-        self._valid = torch.zeros(shape, dtype=torch.bool, device=device)
+
+class RolloutBuffer:
+    """Memory for T steps of B lanes on one device: its own, or `rows` that somebody shares with us."""
+
+    def __init__(
+        self,
+        spec: WorldSpec,
+        horizon_steps: int,
+        device: torch.device,
+        rows: Mapping[str, Tensor] | None = None,
+    ) -> None:
+        if rows is None:
+            shapes = row_shapes(spec, horizon_steps)
+            rows = {name: torch.zeros(shape, dtype=dtype, device=device) for name, (shape, dtype) in shapes.items()}
+        self._observations = rows["observations"]
+        self._actions = rows["actions"]
+        self._log_probs = rows["behaviour_log_probs"]
+        self._rewards = rows["rewards"]
+        self._terminated = rows["terminated"]
+        self._truncated = rows["truncated"]
+        self._valid = rows["valid"]
+        self._scripted = rows["scripted"]
         self._begin()
 
     def _begin(self) -> None:
@@ -51,6 +73,10 @@ class RolloutBuffer:
         self._terminated[t].copy_(result.terminated)
         self._truncated[t].copy_(result.truncated)
         self._valid[t].copy_(valid)
+        if decision.scripted is None:
+            self._scripted[t].zero_()
+        else:
+            self._scripted[t].copy_(decision.scripted)
         self._observations[t + 1].copy_(result.observation)
         if len(result.cut_observations) > 0:
             lanes = result.truncated.nonzero().cpu()
@@ -78,6 +104,7 @@ class RolloutBuffer:
                 torch.cat(self._cut_observations) if self._cut_observations else self._observations[0, :0].clone()
             ),
             valid=self._valid,
+            scripted=self._scripted,
             memory=self._memory,
             weights_version=weights_version,
             knobs_version=knobs_version,
@@ -87,9 +114,9 @@ class RolloutBuffer:
         )
 
 
-def _empty_actions(spec: WorldSpec, shape: tuple[int, int], device: torch.device) -> Tensor:
+def _actions(spec: WorldSpec, shape: tuple[int, int]) -> tuple[tuple[int, ...], torch.dtype]:
     if isinstance(spec.actions, ContinuousActions):
-        return torch.zeros((*shape, spec.actions.size), device=device)
+        return (*shape, spec.actions.size), torch.float32
     if isinstance(spec.actions, MultiDiscreteActions):
-        return torch.zeros((*shape, len(spec.actions.sizes)), dtype=torch.int64, device=device)
-    return torch.zeros(shape, dtype=torch.int64, device=device)
+        return (*shape, len(spec.actions.sizes)), torch.int64
+    return shape, torch.int64

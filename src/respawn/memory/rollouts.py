@@ -7,7 +7,9 @@ import torch
 from respawn.contracts.records import Episode, Rollout
 from respawn.contracts.saveable import StateTree
 
-ROW_FIELDS = ("observations", "actions", "behaviour_log_probs", "rewards", "terminated", "truncated", "valid")
+ROW_FIELDS = (
+    "observations", "actions", "behaviour_log_probs", "rewards", "terminated", "truncated", "valid", "scripted",
+)  # fmt: skip
 
 
 def some_lanes(rollout: Rollout, first: int, last: int) -> Rollout:
@@ -19,6 +21,17 @@ def some_lanes(rollout: Rollout, first: int, last: int) -> Rollout:
         cuts=rollout.cuts[inside] - torch.tensor([0, first]),
         cut_observations=rollout.cut_observations[inside.to(rollout.cut_observations.device)],
         memory={name: tensor[first:last] for name, tensor in rollout.memory.items()},
+    )
+
+
+def rollout_to(rollout: Rollout, device: torch.device) -> Rollout:
+    """The same rollout on `device`; where it is there already, nothing is copied."""
+    if rollout.rewards.device == device:
+        return rollout
+    return replace(
+        rollout,
+        **{name: getattr(rollout, name).to(device) for name in (*ROW_FIELDS, "cut_observations")},
+        memory={name: tensor.to(device) for name, tensor in rollout.memory.items()},
     )
 
 
@@ -41,13 +54,16 @@ def rollout_state(rollout: Rollout) -> StateTree:
         ],
         "phase_seconds": dict(rollout.phase_seconds),
         "counts": dict(rollout.counts),
+        "flow": dict(rollout.flow),
     }
 
 
 def rollout_from_state(state: StateTree, device: torch.device) -> Rollout:
     """The rollout that `rollout_state` described, in memory of its own on `device`."""
+    # Checkpoints from before there were scripts do not speak of them.
+    rows = {"scripted": torch.zeros_like(state["valid"]), **state}
     return Rollout(
-        **{name: state[name].to(device, copy=True) for name in (*ROW_FIELDS, "cut_observations")},
+        **{name: rows[name].to(device, copy=True) for name in (*ROW_FIELDS, "cut_observations")},
         cuts=state["cuts"].clone(),
         memory={name: tensor.to(device, copy=True) for name, tensor in state["memory"].items()},
         weights_version=state["weights_version"],
@@ -55,4 +71,5 @@ def rollout_from_state(state: StateTree, device: torch.device) -> Rollout:
         episodes=tuple(Episode(**episode) for episode in state["episodes"]),
         phase_seconds=state["phase_seconds"],
         counts=state.get("counts", {}),
+        flow=state.get("flow", {}),
     )

@@ -16,6 +16,7 @@ DESCRIPTIONS: dict[str, str] = {
     "mario": "clear World 1-1 from tiles with PPO: minutes on two cores",
     "mario-vtrace": "the same by the A3C family: V-trace with a GRU core",
     "mario-levels": "one policy for many levels, from tiles",
+    "mario-curriculum": "the same, levels opening as they are cleared",
     "mario-pixels": "from the screen with a residual network: for a GPU",
     "mario-seed": "tiles, with the rewards of the system this one replaces",
     "fish": "a school escapes a predator, one policy for all: a minute",

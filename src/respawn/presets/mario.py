@@ -4,12 +4,16 @@ from dataclasses import replace
 
 from respawn.checkpoints.config import CheckpointsConfig
 from respawn.collection.config import CollectionConfig
-from respawn.evaluation.config import EvaluationConfig
+from respawn.evaluation.config import EvaluationConfig, ScoutConfig
 from respawn.learners.config import OptimizerConfig
 from respawn.learners.ppo.config import PPOConfig
 from respawn.learners.vtrace.config import VTraceConfig
 from respawn.models.config import ModelConfig
 from respawn.schedules.config import CurveConfig, SchedulesConfig
+from respawn.schedules.curriculum_config import CurriculumConfig
+from respawn.schedules.hard_start_config import HARVESTED, HardStartsConfig, HardStartStage, HarvestConfig
+from respawn.schedules.level_gate import LevelsConfig
+from respawn.schedules.start_clusters import StartFilter
 from respawn.training.config import RunConfig
 from respawn.worlds.mario.config import REWARDS, MarioConfig
 
@@ -39,6 +43,15 @@ _TILES = RunConfig(
     checkpoints=CheckpointsConfig(every_updates=20, best_metric="evaluation/cleared"),
 )
 
+_LEVELS = replace(
+    _TILES,
+    planned_updates=1000,
+    world=replace(_WORLD, levels=("1-1", "1-2", "1-3", "1-4")),
+    model=ModelConfig(hidden_sizes=(256, 256), activation="relu"),
+    collection=CollectionConfig(num_lanes=128, horizon_steps=64),
+    evaluation=replace(_TILES.evaluation, every_updates=25, episodes=80, num_lanes=80),
+)
+
 PRESETS = {
     "mario": _TILES,
     "mario-vtrace": replace(
@@ -52,13 +65,24 @@ PRESETS = {
         evaluation=replace(_TILES.evaluation, every_updates=50),
         checkpoints=replace(_TILES.checkpoints, every_updates=50),
     ),
-    "mario-levels": replace(
-        _TILES,
-        planned_updates=1000,
-        world=replace(_WORLD, levels=("1-1", "1-2", "1-3", "1-4")),
-        model=ModelConfig(hidden_sizes=(256, 256), activation="relu"),
-        collection=CollectionConfig(num_lanes=128, horizon_steps=64),
-        evaluation=replace(_TILES.evaluation, every_updates=25, episodes=80, num_lanes=80),
+    "mario-levels": _LEVELS,
+    "mario-curriculum": replace(
+        _LEVELS,
+        schedules=replace(
+            _LEVELS.schedules,
+            levels=LevelsConfig(),
+            curriculum=CurriculumConfig(
+                hard_starts=HardStartsConfig(
+                    stages=(HardStartStage(_LEVELS.planned_updates, kind=HARVESTED),),
+                    share=0.25,
+                    final_fraction=0.2,
+                    cycled=True,
+                    # Mario's starts have no speed to be sorted by: the scouts have already spread them.
+                    harvest=HarvestConfig(most=32, per_evaluation=16, filter=StartFilter(duplicate_tolerance=0.0)),
+                )
+            ),
+        ),
+        evaluation=replace(_LEVELS.evaluation, scout=ScoutConfig(episodes=32)),
     ),
     "mario-pixels": replace(
         _TILES,
@@ -76,4 +100,4 @@ PRESETS = {
         schedules=replace(_TILES.schedules, reward_scale=CurveConfig("linear", final_fraction=0.5)),
     ),
 }
-"""Plans end at 1.5, 4, 8, 8 and 1.5 million decisions; most runs reach their goal long before."""
+"""Plans end at 1.5, 4, 8, 8, 8 and 1.5 million decisions; most runs reach their goal long before."""

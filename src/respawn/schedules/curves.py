@@ -1,7 +1,8 @@
-"""Knobs that follow a curve over the whole planned run: constant, linear, cosine, warm cosine, each with a warm-up."""
+"""Knobs that follow a curve over the whole planned run: constant, linear, cosine or piecewise, with a warm-up."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
 
 from respawn.contracts.clock import Clock
 from respawn.contracts.records import EvaluationReport, Ruling, UpdateReport
@@ -14,7 +15,10 @@ def curve_factor(config: CurveConfig, updates: int, planned_updates: int) -> flo
     warmup_updates = config.warmup_fraction * planned_updates
     if updates < warmup_updates:
         # The first update is already one step up the ramp: a rate of exactly zero would waste it.
-        return min((updates + 1) / (warmup_updates + 1), 1.0)
+        ramp = min((updates + 1) / (warmup_updates + 1), 1.0)
+        return ramp * (_between(config.points, updates / planned_updates) if config.points else config.initial_fraction)
+    if config.shape == "piecewise":
+        return _between(config.points, updates / planned_updates)
     progress = min((updates - warmup_updates) / max(config.span_fraction * planned_updates - warmup_updates, 1.0), 1.0)
     remaining = {
         "constant": 1.0,
@@ -22,12 +26,22 @@ def curve_factor(config: CurveConfig, updates: int, planned_updates: int) -> flo
         "cosine": _half_cosine(progress),
         "warm_cosine": 1.0 - 2.5 * progress if progress <= 0.2 else 0.5 * _half_cosine((progress - 0.2) / 0.8),
     }[config.shape]
-    final = 1.0 if config.shape == "constant" else config.final_fraction
-    return final + (1.0 - final) * remaining
+    final = config.initial_fraction if config.shape == "constant" else config.final_fraction
+    return final + (config.initial_fraction - final) * remaining
 
 
 def _half_cosine(progress: float) -> float:
     return 0.5 * (1.0 + math.cos(math.pi * progress))
+
+
+def _between(points: Sequence[tuple[float, float]], share: float) -> float:
+    """The height of the line through the points; level before the first and after the last."""
+    if share < points[0][0]:
+        return points[0][1]
+    for (left, before), (right, after) in pairwise(points):
+        if left <= share < right:
+            return before + (after - before) * (share - left) / (right - left)
+    return points[-1][1]
 
 
 class Curve:
@@ -43,6 +57,17 @@ class Curve:
     def owns(self) -> frozenset[str]:
         """The one knob."""
         return frozenset({self._knob})
+
+    @property
+    def bends(self) -> bool:
+        """Whether the knob ever changes."""
+        return self._config.bends and self._setting != 0.0
+
+    @property
+    def reach(self) -> tuple[float, float]:
+        """Bounds of all that it may ever decide."""
+        ends = (self._setting * self._config.lowest_fraction, self._setting * self._config.highest_fraction)
+        return min(ends), max(ends)
 
     def observe(self, report: UpdateReport | EvaluationReport) -> tuple[Ruling, ...]:
         """What happens does not bend the curve."""

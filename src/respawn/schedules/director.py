@@ -6,7 +6,7 @@ from respawn.contracts.clock import Clock
 from respawn.contracts.knobs import Knobs, KnobSpec
 from respawn.contracts.records import EvaluationReport, Ruling, UpdateReport
 from respawn.contracts.saveable import StateTree
-from respawn.contracts.schedule import OffersStarts, Schedule
+from respawn.contracts.schedule import OffersScripts, OffersStarts, Schedule
 from respawn.errors import KnobError
 
 
@@ -43,6 +43,8 @@ class Director:
                 owned.add(name)
         if sum(isinstance(schedule, OffersStarts) for schedule in self._schedules) > 1:
             raise KnobError("two schedules say where episodes begin; leave it to one of them")
+        if sum(isinstance(schedule, OffersScripts) for schedule in self._schedules) > 1:
+            raise KnobError("two schedules say which actions are forced; leave it to one of them")
 
     def knobs(self, clock: Clock) -> Knobs:
         """What holds for the update after the clock's."""
@@ -54,7 +56,13 @@ class Director:
             if not spec.low <= value <= spec.high:
                 raise KnobError(f"'{name}' must lie from {spec.low:g} to {spec.high:g}; a schedule set it to {value:g}")
         starts = [s.starts(clock) for s in self._schedules if isinstance(s, OffersStarts)]
-        return Knobs(version=clock.updates, values=values, starts=starts[0] if starts else ())
+        scripts = [s.scripts(clock) for s in self._schedules if isinstance(s, OffersScripts)]
+        return Knobs(
+            version=clock.updates,
+            values=values,
+            starts=starts[0] if starts else (),
+            scripts=scripts[0] if scripts else (),
+        )
 
     def observe(self, report: UpdateReport | EvaluationReport) -> tuple[Ruling, ...]:
         """Let every schedule know; answers what they concluded, in their order."""

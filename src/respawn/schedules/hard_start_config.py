@@ -103,6 +103,8 @@ class HardStartsConfig:
     """what the stages' iterations count: updates, or, as in the system that this replaces, episodes of each school"""
     share: float = 1.0
     """share of episodes that begin with a hard start; the world sees to it"""
+    final_fraction: float = 1.0
+    """what is left of every share at the end of the planned run, to which it falls evenly"""
     cycled: bool = False
     """begin again at the end; else the queue is exhausted there"""
     kinds: tuple[str, ...] = ("main", "ne", "buffer", HARVESTED)
@@ -123,7 +125,7 @@ class HardStartsConfig:
         prefix = "the hard starts' "
         if not self.stages:
             raise ConfigError("the hard starts have no stages; give at least one, or leave hard starts out")
-        check_between(prefix, self, {"share": (0.0, 1.0)})
+        check_between(prefix, self, {"share": (0.0, 1.0), "final_fraction": (0.0, 1.0)})
         check_at_least(prefix, self, {"offered_per_school": 1, "forecast_updates": 1})
         if self.kinds:
             self._check_kinds()

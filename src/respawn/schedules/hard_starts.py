@@ -62,7 +62,9 @@ class HardStarts:
         if visit is None or not self._starts_of(self._stage_of(visit)):
             return 0.0
         own = self._config.stages[self._stage_of(visit)].share
-        return self._config.share if own is None else own
+        share = self._config.share if own is None else own
+        passed = min(clock.updates / self._planned_updates, 1.0)
+        return share * (1.0 - (1.0 - self._config.final_fraction) * passed)
 
     def starts(self, clock: Clock) -> tuple[Start, ...]:
         """The next starts, enough for a rollout; fewer at the end of the queue."""

@@ -2,15 +2,14 @@
 
 import math
 from collections.abc import Callable
-from dataclasses import fields, replace
+from contextlib import closing
+from dataclasses import replace
 
 import torch
 
 from respawn.checkpoints.checkpointer import Checkpointer
 from respawn.checkpoints.store import Identity
-from respawn.collection.actor import Actor
 from respawn.collection.overlap import OverlapCollector
-from respawn.collection.sync import SyncCollector
 from respawn.contracts.clock import Clock
 from respawn.contracts.collector import Collector
 from respawn.contracts.knobs import KnobSpec
@@ -20,51 +19,87 @@ from respawn.contracts.world import World, WorldSpec
 from respawn.errors import ConfigError
 from respawn.evaluation.evaluator import Evaluator
 from respawn.evaluation.fish_evaluator import FishEvaluator
+from respawn.evaluation.mario_evaluator import MarioEvaluator
 from respawn.learners.build import build_learner
 from respawn.learners.trainee import ModelWeights
 from respawn.maths.seeding import derive_seed, make_generator
-from respawn.models.actor_critic import ActorCritic
-from respawn.models.build import build_model
 from respawn.observers.hub import ObserverHub
 from respawn.runs.layout import RunFolder
-from respawn.schedules.config import CurveConfig
 from respawn.schedules.curriculum import Curriculum
 from respawn.schedules.curriculum_config import CurriculumConfig
-from respawn.schedules.curves import Curve
 from respawn.schedules.director import Director
-from respawn.schedules.windows import Windows
+from respawn.schedules.level_gate import LevelGate
+from respawn.schedules.progression import Progression
+from respawn.training.actor_process import make_actor_pool
 from respawn.training.cadence import Cadence
+from respawn.training.cold_start import make_progression
+from respawn.training.collecting import fresh_model, make_training_world, sync_collector
 from respawn.training.config import RunConfig, config_sha256
 from respawn.training.gate_start import check_gate
+from respawn.training.knob_schedules import knob_schedules
 from respawn.training.periodic_films import PeriodicFilms
 from respawn.training.reporter import Reporter
 from respawn.training.run import Pending, Run
 from respawn.worlds.fish.config import FishConfig
+from respawn.worlds.mario.config import MarioConfig
 from respawn.worlds.registry import caveats, make_world
+
+SHORTEST_COMMON_EPISODE = 16
+"""Decisions that Mario survives even where he began shortly before a place where he dies."""
 
 
 def assemble(config: RunConfig, folder: RunFolder, observers: ObserverHub, device: torch.device) -> Run:
     """Build every part of the run that `config` describes, as it is before its first update."""
     for caveat in caveats(config.world):
         observers.receive(caveat)
-    world = make_training_world(config, folder, observers.receive, device)
-    spec = world.spec
+    if config.collection.actors == 0:
+        world = make_training_world(config, folder, observers.receive, device)
+        progression = make_progression(config, world, observers.receive)
+        return _assembled(config, folder, observers, device, _collector(config, world, device), world.spec, progression)
+    pool = make_actor_pool(config, folder, observers.receive, device)
+    try:
+        progression = _progression_of_actors(config, folder, observers.receive)
+        return _assembled(config, folder, observers, device, pool, pool.spec, progression)
+    except BaseException:
+        pool.close()  # processes must not outlive what failed
+        raise
+
+
+def _progression_of_actors(
+    config: RunConfig, folder: RunFolder, notify: Callable[[Event], None]
+) -> tuple[Progression, ...]:
+    """What the first actor's world says of actions, asked of one that is made for it and closed again."""
+    if not config.schedules.progression.says_anything:
+        return ()
+    with closing(make_training_world(config, folder, notify, torch.device("cpu"))) as world:
+        return make_progression(config, world, notify)
+
+
+def _assembled(
+    config: RunConfig,
+    folder: RunFolder,
+    observers: ObserverHub,
+    device: torch.device,
+    collector: Collector,
+    spec: WorldSpec,
+    progression: tuple[Progression, ...],
+) -> Run:
     model = fresh_model(config, spec, device)
     learner = build_learner(
         config.learner, model, make_generator(config.seed, "learner", device=device), observers.receive
     )
     clock = Clock()
     knobs = (*learner.knobs, *spec.knobs)
-    director = Director(knobs, _schedules(config, knobs, spec))
+    director = Director(knobs, [*_schedules(config, knobs, spec), *progression])
     evaluator = _evaluator(config, spec, folder, observers, device)
     if isinstance(evaluator, FishEvaluator):
         for explanation in check_gate(config, evaluator):
             observers.receive(explanation)
     return Run(
-        lag=config.collection.lag,
+        lag=min(config.collection.greatest_lag, 1),
         world=spec,
         clock=clock,
-        collector=_collector(config, world, device),
+        collector=collector,
         learner=learner,
         weights=ModelWeights(model),
         director=director,
@@ -89,26 +124,13 @@ def _evaluator(
     model = fresh_model(config, spec, device)
     if isinstance(config.world, FishConfig):
         return FishEvaluator(config.world, model, config.evaluation, device)
-    return Evaluator(
-        lambda num_lanes: make_judging_world(config, num_lanes, folder, observers.receive, device),
-        model,
-        config.evaluation,
-        device,
-    )
 
+    def make(num_lanes: int) -> World:
+        return make_judging_world(config, num_lanes, folder, observers.receive, device)
 
-def make_training_world(
-    config: RunConfig, folder: RunFolder, notify: Callable[[Event], None], device: torch.device
-) -> World:
-    """The world that the run learns in."""
-    return make_world(
-        config.world,
-        config.collection.num_lanes,
-        device=device,
-        seed=derive_seed(config.seed, "world"),
-        diagnostics=folder.workers,
-        notify=notify,
-    )
+    if isinstance(config.world, MarioConfig):
+        return MarioEvaluator(config.world, make, model, config.evaluation, device)
+    return Evaluator(make, model, config.evaluation, device)
 
 
 def make_judging_world(
@@ -125,11 +147,6 @@ def make_judging_world(
     )
 
 
-def fresh_model(config: RunConfig, spec: WorldSpec, device: torch.device) -> ActorCritic:
-    """The model with its first weights."""
-    return build_model(spec, config.model, seed=derive_seed(config.seed, "model"), device=device)
-
-
 def identity_of(config: RunConfig, spec: WorldSpec) -> Identity:
     """What a checkpoint must be of, to be of use to this run."""
     return Identity(config_sha256(config), fingerprint(spec))
@@ -142,39 +159,21 @@ def fingerprint(spec: WorldSpec) -> str:
 
 
 def _collector(config: RunConfig, world: World, device: torch.device) -> Collector:
-    num_lanes = world.spec.num_lanes
-    actor = Actor(
-        fresh_model(config, world.spec, device), num_lanes, make_generator(config.seed, "actor", device=device)
-    )
-    collector = SyncCollector(
-        world,
-        actor,
-        horizon_steps=config.collection.horizon_steps,
-        device=device,
-    )
+    """Gathers in this process: in its own thread where that overlaps with learning."""
+    collector = sync_collector(config, world, device)
     return OverlapCollector(collector) if config.collection.lag == 1 and config.collection.threaded else collector
 
 
 def _schedules(config: RunConfig, knobs: tuple[KnobSpec, ...], world: WorldSpec) -> list[Schedule]:
-    settings = {knob.name: knob.default for knob in knobs}
     given = config.schedules
-    values = {field.name: getattr(given, field.name) for field in fields(given)}
-    # A curve that bends nothing needs no knob; one that does, and finds none, is refused by the director.
-    curves = {
-        name: curve
-        for name, curve in values.items()
-        if isinstance(curve, CurveConfig) and (name in settings or curve != CurveConfig())
-    }
-    schedules: list[Schedule] = []
-    if given.entropy_windows:
-        curves.pop("entropy_cost", None)
-        schedules.append(Windows("entropy_cost", settings.get("entropy_cost", 0.0), given.entropy_windows))
-    schedules += [Curve(name, settings.get(name, 0.0), curve, config.planned_updates) for name, curve in curves.items()]
+    schedules = knob_schedules(config, knobs)
     if given.curriculum is not None and given.curriculum.says_anything:
         _check_phases(given.curriculum, knobs)
-        num_schools = world.num_lanes // world.lanes_per_episode
+        num_schools = config.collection.num_worlds * world.num_lanes // world.lanes_per_episode
         curriculum = _with_enough_starts(given.curriculum, config)
         schedules.append(Curriculum(curriculum, planned_updates=config.planned_updates, num_schools=num_schools))
+    if given.levels is not None and isinstance(config.world, MarioConfig):
+        schedules.append(LevelGate(given.levels.for_levels(len(config.world.start_levels))))
     return schedules
 
 
@@ -199,10 +198,13 @@ def _check_phases(curriculum: CurriculumConfig, knobs: tuple[KnobSpec, ...]) -> 
 def _with_enough_starts(curriculum: CurriculumConfig, config: RunConfig) -> CurriculumConfig:
     """The same, with as many hard starts laid out as schools may take before the schedule hears of it."""
     hard_starts, world = curriculum.hard_starts, config.world
-    if hard_starts is None or not isinstance(world, FishConfig):
+    if hard_starts is None or not isinstance(world, FishConfig | MarioConfig):
         return curriculum
-    shortest = world.forced_reset_steps or world.limit_steps
+    if isinstance(world, MarioConfig):
+        shortest = SHORTEST_COMMON_EPISODE
+    else:
+        shortest = world.forced_reset_steps or world.limit_steps
     # One more than fit, for schools that begin early; and with lag 1 the rollout before is not counted yet.
-    needed = (config.collection.lag + 1) * (math.ceil(config.collection.horizon_steps / shortest) + 1)
+    needed = (config.collection.greatest_lag + 1) * (math.ceil(config.collection.horizon_steps / shortest) + 1)
     offered = max(hard_starts.offered_per_school, needed)
     return replace(curriculum, hard_starts=replace(hard_starts, offered_per_school=offered))

@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
@@ -16,13 +16,18 @@ from respawn.errors import ConfigError
 from respawn.evaluation.config import EvaluationConfig
 from respawn.evaluation.evaluator import summarise
 from respawn.evaluation.fish_report import EVALUATION_METRICS
+from respawn.evaluation.mario_evaluator import levels_not_judged
 from respawn.learners.build import LearnerConfig
 from respawn.learners.ppo.config import PPOConfig
+from respawn.learners.vtrace.config import VTraceConfig
+from respawn.memory.replay_config import ReplayConfig
 from respawn.models.config import ModelConfig
 from respawn.observers.config import ObserversConfig
 from respawn.schedules.config import SchedulesConfig
+from respawn.schedules.progression_config import ProgressionConfig
 from respawn.worlds.fish.config import FishConfig
 from respawn.worlds.foreign.config import ForeignConfig
+from respawn.worlds.mario.config import MarioConfig
 from respawn.worlds.registry import WorldConfig, numeric_facts
 
 NOT_NUMBERS = frozenset({"updates", "minutes", "planned_updates", "device", "wants_gpu", "checkpoints", "observers"})
@@ -34,8 +39,43 @@ NOT_NUMBERS_OF_EVALUATION = {"stop_at": None, "stop_after": 1}
 
 NOT_NUMBERS_OF_WORLDS = frozenset({"rom", "engine_threads"})
 
-ADDED_SCHEDULES = ("entropy_windows", "curriculum")
-"""Schedules that older runs do not speak of."""
+ADDED_LATER: Mapping[str, Any] = {
+    "schedules.entropy_windows": [],
+    "schedules.curriculum": None,
+    "learner.replay": asdict(ReplayConfig()),
+    "schedules.windows": [],
+    "schedules.adaptive": [],
+    "schedules.replay_beta": {
+        "shape": "linear",
+        "warmup_fraction": 0.0,
+        "final_fraction": 1.0,
+        "span_fraction": 1.0,
+        "initial_fraction": 0.4,
+        "points": [],
+    },
+    "schedules.*.initial_fraction": 1.0,  # after the curves that are left out whole
+    "schedules.*.points": [],
+    "schedules.progression": json.loads(json.dumps(asdict(ProgressionConfig()))),
+    "schedules.curriculum.hard_starts.final_fraction": 1.0,
+    "schedules.levels": None,
+    "evaluation.scout": {
+        "episodes": 0,
+        "seed_base": 1_000_000_000,
+        "nearest_steps": 10,
+        "farthest_steps": 40,
+        "greedy": False,
+    },
+    "collection.actors": 0,
+    "collection.most_lag": None,
+    "collection.order": "fixed",
+    "collection.actor_threads": 1,
+    "collection.actor_start_seconds": 120.0,
+    "collection.rollout_seconds": 600.0,
+    "collection.max_replacements": 3,
+}
+"""Settings that older runs do not speak of, by the value that stands for what those runs did; `*` is any name.
+
+At that value they decide nothing, so they are left out of what a run is recognised by."""
 
 MOST_UPDATES = 99_999_999
 """A checkpoint's name has eight digits for its update."""
@@ -100,6 +140,9 @@ class RunConfig:
         self._check_best_metric()
         self._check_minibatches()
         self._check_cuda_graphs()
+        self._check_replay()
+        self._check_level_gate()
+        self._check_scouts()
         if self.evaluation.worst_films > 0 and not isinstance(self.world, FishConfig):
             raise ConfigError(
                 "evaluation.worst-films films schools of fish, and this run is in another world; leave it out, "
@@ -109,6 +152,8 @@ class RunConfig:
     def _check_cuda_graphs(self) -> None:
         if not self.model.cuda_graphs:
             return
+        if self.collection.actors > 0:
+            raise ConfigError("model.cuda-graphs and collection.actors exclude each other; leave out one of the two")
         if self.collection.lag != 0 or self.learner.optimizer.accumulation != 1:
             raise ConfigError(
                 "model.cuda-graphs needs collection.lag 0 and learner.optimizer.accumulation 1, and they are "
@@ -117,10 +162,63 @@ class RunConfig:
         if self.learner.compile:
             raise ConfigError("model.cuda-graphs and learner.compile exclude each other; leave out one of the two")
 
-    def _check_best_metric(self) -> None:
-        known = (*_EVERY_WORLDS_METRICS, *(f"evaluation/{name}" for name in numeric_facts(self.world)))
+    def _check_replay(self) -> None:
+        if not isinstance(self.learner, VTraceConfig) or not self.learner.replay.is_on:
+            return
+        capacity, rollout = self.learner.replay.capacity_decisions, self.collection.decisions_per_rollout
+        replayed = self.learner.replay.segments * self.collection.horizon_steps
+        if capacity < max(rollout, replayed):
+            raise ConfigError(
+                f"learner.replay.capacity-decisions must hold one rollout ({rollout:,} decisions) and one replay "
+                f"({replayed:,}), and is {capacity:,}; raise it, or leave replay out with 0"
+            )
+        if self.model.cuda_graphs:
+            raise ConfigError(
+                "model.cuda-graphs does not go with learner.replay, whose gradient is added to the rollout's; "
+                "leave out one of the two"
+            )
+
+    @property
+    def evaluation_metrics(self) -> tuple[str, ...]:
+        """The names of all that an evaluation says in this run's world."""
         if isinstance(self.world, FishConfig):
-            known = EVALUATION_METRICS
+            return EVALUATION_METRICS
+        return (*_EVERY_WORLDS_METRICS, *(f"evaluation/{name}" for name in numeric_facts(self.world)))
+
+    def _check_level_gate(self) -> None:
+        if self.schedules.levels is None:
+            return
+        if not isinstance(self.world, MarioConfig) or self.world.whole_game:
+            raise ConfigError(
+                "schedules.levels opens the levels of world.levels in Mario, and there are none here; leave it out"
+            )
+        if self.evaluation.every_updates == 0:
+            raise ConfigError("schedules.levels moves on evaluations, and there are none: set evaluation.every-updates")
+        self.schedules.levels.for_levels(len(self.world.start_levels))
+        missed = levels_not_judged(self.world, self.evaluation)
+        if missed:
+            raise ConfigError(
+                f"schedules.levels goes by every level's clear rate, and the {self.evaluation.episodes} "
+                f"evaluation.episodes are too few to play {', '.join(missed)}; raise them"
+            )
+
+    def _check_scouts(self) -> None:
+        curriculum, scouts = self.schedules.curriculum, self.evaluation.scout.episodes
+        hard_starts = None if curriculum is None else curriculum.hard_starts
+        harvests = hard_starts is not None and any(stage.file is None for stage in hard_starts.stages)
+        if scouts and (not isinstance(self.world, MarioConfig) or self.world.whole_game or not harvests):
+            raise ConfigError(
+                "evaluation.scout.episodes finds hard starts in Mario's levels for a stage of "
+                "schedules.curriculum.hard_starts without a file, and there is none here; leave it out, or add one"
+            )
+        if harvests and isinstance(self.world, MarioConfig) and not scouts:
+            raise ConfigError(
+                "a stage of schedules.curriculum.hard_starts has no file and waits for a harvest, and nobody harvests: "
+                "set evaluation.scout.episodes"
+            )
+
+    def _check_best_metric(self) -> None:
+        known = self.evaluation_metrics
         if self.checkpoints.best_metric not in known:
             raise ConfigError(
                 f"checkpoints.best-metric must be one of {', '.join(known)}, not '{self.checkpoints.best_metric}'"
@@ -203,13 +301,24 @@ def _deciding_numbers(plain: Mapping[str, Any]) -> dict[str, Any]:
     numbers["evaluation"] = {**numbers["evaluation"], **NOT_NUMBERS_OF_EVALUATION}
     for films in ("video_every", "worst_films"):  # nor does a film
         numbers["evaluation"].pop(films)
-    # Unsaid, in runs from before there were any, is the same as none.
-    numbers["schedules"] = {
-        name: value for name, value in numbers["schedules"].items() if name not in ADDED_SCHEDULES or value
-    }
+    for path, unsaid in ADDED_LATER.items():
+        numbers = _without(numbers, path.split("."), unsaid)
     # Nor where the game lies (which game it is, is checked when it is opened), nor how many threads run it.
     numbers["world"] = {name: value for name, value in numbers["world"].items() if name not in NOT_NUMBERS_OF_WORLDS}
     return numbers
+
+
+def _without(tree: Mapping[str, Any], path: Sequence[str], unsaid: Any) -> dict[str, Any]:
+    """A copy without what `path` leads to, wherever that has the value `unsaid`."""
+    name, *deeper = path
+    left = {}
+    for key, value in tree.items():
+        fits = name in ("*", key)
+        if fits and deeper and isinstance(value, dict):
+            left[key] = _without(value, deeper, unsaid)
+        elif not (fits and not deeper and value == unsaid):
+            left[key] = value
+    return left
 
 
 def _missing(wanted: Mapping[str, Any], said: Mapping[str, Any], prefix: str = "") -> list[str]:

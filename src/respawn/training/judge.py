@@ -14,7 +14,8 @@ from respawn.evaluation.config import EvaluationConfig
 from respawn.evaluation.evaluator import Evaluator, summarise
 from respawn.learners.trainee import ModelWeights
 from respawn.runs.layout import RunFolder
-from respawn.training.assemble import fresh_model, identity_of, make_judging_world
+from respawn.training.assemble import identity_of, make_judging_world
+from respawn.training.collecting import fresh_model
 from respawn.training.config import RunConfig
 from respawn.training.device import prepare_torch, resolve_device
 from respawn.training.launch import load_config
@@ -78,6 +79,11 @@ def check_fresh_seeds(config: RunConfig, first: int, last: int, of_what: str = "
         raise ConfigError(
             f"fresh seeds are wanted, and of {first} to {last}{of_what}, some are among those that the run was judged "
             f"by while it learned ({watched.seed_base} to {last_watched}); name another --seed-base"
+        )
+    if watched.scout.episodes > 0 and last >= watched.scout.seed_base:
+        raise ConfigError(
+            f"fresh seeds are wanted, and of {first} to {last}{of_what}, some may be among those that hard starts were "
+            f"harvested from ({watched.scout.seed_base} and on); name a lower --seed-base"
         )
 
 

@@ -43,11 +43,23 @@ def begin(config: RunConfig, *, preset: str, runs_dir: Path, name: str | None = 
             # The world failed, not the one who asked for it: its logs are in the folder, and resuming tries again.
             record_failure(folder, error)
             raise
-        if not run.world.exact_resume:
-            note = f"{run.world.name} cannot say its state, so its episodes begin anew when the run is resumed"
+        note = _inexact_note(config, run)
+        if note:
             write_meta(folder, replace(meta, exact_resume=False, exact_resume_note=note))
             run.tell(Event("inexact_resume", note, "warning"))
         return folder, drive(run, folder)
+
+
+def _inexact_note(config: RunConfig, run: Run) -> str:
+    """Why the run cannot be taken up as if it had never been left; empty: it can."""
+    if not run.world.exact_resume:
+        return f"{run.world.name} cannot say its state, so its episodes begin anew when the run is resumed"
+    if config.collection.actors > 0 and config.collection.order == "free":
+        return (
+            "collection.order free learns from whichever rollout is ready, so no run is like another; it goes on "
+            "where it was when it is resumed, but not to the same numbers"
+        )
+    return ""
 
 
 def take_up(

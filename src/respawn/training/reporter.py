@@ -21,6 +21,7 @@ class Reporter:
         self._clock = clock
         self._frames_per_step = world.frames_per_step
         self._tail_facts = world.tail_facts
+        self._share_counts = world.share_counts
         self._returns = Window(RECENT_EPISODES)
         self._lengths = Window(RECENT_EPISODES)
         self._terminations = Window(RECENT_EPISODES)
@@ -55,8 +56,10 @@ class Reporter:
             **learned.metrics,
             **{f"knob/{name}": value for name, value in knobs.values.items()},
             **self._about_episodes(rollout),
-            **{f"world/{name}": count for name, count in rollout.counts.items()},
+            "collect/scripted_fraction": int((rollout.scripted & rollout.valid).sum()) / max(decisions, 1),
+            **self._about_world(rollout.counts, decisions),
             **{f"time/{phase}_seconds": value for phase, value in {**rollout.phase_seconds, **seconds}.items()},
+            **{f"time/{name}": value for name, value in rollout.flow.items()},
             "time/update_seconds": update_seconds,
             "time/total_seconds": clock.seconds,
             "time/decisions_per_second": decisions / max(update_seconds, 1e-9),
@@ -64,6 +67,13 @@ class Reporter:
         }
         report = UpdateReport(clock.updates, clock.decisions, clock.frames, clock.episodes, metrics)
         return report, [EpisodeReport(clock.updates, episode) for episode in rollout.episodes]
+
+    def _about_world(self, counts: Mapping[str, float], decisions: int) -> dict[str, float]:
+        plain = {f"world/{name}": count for name, count in counts.items() if name not in self._share_counts}
+        shares = {
+            f"world/{name}_share": counts[name] / max(decisions, 1) for name in self._share_counts if name in counts
+        }
+        return {**plain, **shares}
 
     def _about_episodes(self, rollout: Rollout) -> dict[str, float]:
         self._returns.extend(episode.episode_return for episode in rollout.episodes)

@@ -23,6 +23,7 @@ from respawn.memory.rollouts import rollout_from_state, rollout_state
 from respawn.observers.hub import ObserverHub
 from respawn.schedules.director import Director
 from respawn.training.cadence import Cadence
+from respawn.training.cold_start import said_aloud
 from respawn.training.periodic_films import PeriodicFilms
 from respawn.training.reporter import Reporter
 
@@ -121,6 +122,8 @@ class Run:
         """Let the schedules know, and the observers what they make of it."""
         for ruling in self.director.observe(report):
             self.tell(ruling)
+            for event in said_aloud(ruling):
+                self.tell(event)
 
     def tell(self, record: Record) -> None:
         """Let the observers know."""

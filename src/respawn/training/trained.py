@@ -13,7 +13,8 @@ from respawn.errors import CheckpointError, ConfigError, RunFolderError
 from respawn.learners.trainee import ModelWeights
 from respawn.models.actor_critic import ActorCritic
 from respawn.runs.layout import RunFolder, find
-from respawn.training.assemble import fingerprint, fresh_model
+from respawn.training.assemble import fingerprint
+from respawn.training.collecting import fresh_model
 from respawn.training.config import RunConfig, config_sha256
 from respawn.training.judge import find_checkpoint
 from respawn.training.launch import load_config

@@ -9,8 +9,8 @@ from little_schools import begun, coast, reset, turn
 from respawn.contracts.knobs import Start
 from respawn.errors import WorldError
 from respawn.worlds.fish.config import FishConfig
-from respawn.worlds.fish.start_queue import StartQueue
 from respawn.worlds.fish.starts import describe_pre_roll, start_state
+from respawn.worlds.start_queue import StartQueue
 
 GENERATORS = pytest.mark.parametrize("generator", ["hash", "numpy"])
 TANK = FishConfig(fish=4, limit_steps=6)

@@ -36,3 +36,10 @@ def test_lists():
 def test_others_are_refused(names, sentence):
     with pytest.raises(ConfigError, match=sentence):
         find_levels(names)
+
+
+def test_a_span_stands_for_its_levels():
+    assert [str(level) for level in find_levels(("1-3..2-2", "8-4"))] == ["1-3", "1-4", "2-1", "2-2", "8-4"]
+    for wrong in ("2-1..1-4", "1-1..9-1", "1-1.."):
+        with pytest.raises(ConfigError):
+            find_levels((wrong,))

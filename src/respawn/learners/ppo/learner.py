@@ -78,7 +78,9 @@ class PPOLearner:
         )
         explained = explained_variance(values, learned.targets, rollout.valid)
         if config.normalise_advantages:
-            learned = learned._replace(advantages=normalised(learned.advantages, rollout.valid))
+            # Of forced rows no advantage is used, so they have no say in the scale of the others.
+            chosen = rollout.valid & ~rollout.scripted
+            learned = learned._replace(advantages=normalised(learned.advantages, chosen))
         batch = whole_batch(rollout, values, learned)
         return (batch if rollout.memory else one_row(batch)), explained
 
@@ -90,8 +92,9 @@ class PPOLearner:
             optimizer.zero()
             kl = torch.zeros((), device=minibatch.targets.device)
             normaliser = minibatch.valid.sum().clamp(min=1)
+            num_chosen = minibatch.chosen.sum().clamp(min=1)
             for part in minibatch.split(self._config.optimizer.accumulation):
-                kl += self._accumulate(part, normaliser, knobs, averages)
+                kl += self._accumulate(part, normaliser, knobs, averages) * (part.chosen.sum() / num_chosen)
             averages.add({"policy/kl": kl})
             if self._config.kl_limit > 0 and float(kl) > self._config.kl_limit:
                 return False
@@ -100,7 +103,7 @@ class PPOLearner:
         return True
 
     def _accumulate(self, part: Minibatch, normaliser: Tensor, knobs: Knobs, averages: Averages) -> Tensor:
-        """Add one part's gradient; returns its share of the minibatch's KL."""
+        """Add one part's gradient; returns its KL, over the rows that the policy chose."""
         config, model, clip = self._config, self._trainee.model, knobs["ppo_clip"]
         unrolled = self._trainee.unroll(
             part.observations, part.memory, part.starts, self._no_cuts, part.observations[0, :0]
@@ -108,7 +111,7 @@ class PPOLearner:
         log_probs = model.distribution.log_prob(unrolled.parameters, part.actions)
         entropies = model.distribution.entropy(unrolled.parameters)
         policy = clipped_surrogate_loss(
-            log_probs, part.behaviour_log_probs, part.advantages, part.valid, normaliser, clip=clip
+            log_probs, part.behaviour_log_probs, part.advantages, part.chosen, normaliser, clip=clip
         )
         if config.value_clip > 0:
             value = clipped_value_loss(
@@ -116,7 +119,7 @@ class PPOLearner:
             )
         else:
             value = value_loss(unrolled.values, part.targets, part.valid, normaliser)
-        entropy = entropy_loss(entropies, part.valid, normaliser)
+        entropy = entropy_loss(entropies, part.chosen, normaliser)
         total = policy + config.value_cost * value + knobs["entropy_cost"] * entropy
         total.backward()  # type: ignore[no-untyped-call]
         share = part.valid.sum() / normaliser
@@ -127,11 +130,12 @@ class PPOLearner:
                 "loss/value": value / share.clamp(min=1e-8),
                 "loss/total": total / share.clamp(min=1e-8),
                 "policy/entropy": valid_mean(entropies, part.valid),
-                "policy/clip_fraction": clipped_fraction(log_probs, part.behaviour_log_probs, part.valid, clip=clip),
             },
             share,
         )
-        return approximate_kl(log_probs, part.behaviour_log_probs, part.valid) * share
+        clipped = clipped_fraction(log_probs, part.behaviour_log_probs, part.chosen, clip=clip)
+        averages.add({"policy/clip_fraction": clipped}, part.chosen.sum() / normaliser)
+        return approximate_kl(log_probs, part.behaviour_log_probs, part.chosen)
 
     def weights(self) -> Weights:
         """The weights as they are now."""

@@ -22,6 +22,7 @@ class Minibatch:
     targets: Tensor  # [t, b]
     values: Tensor  # [t, b] before this update
     valid: Tensor  # [t, b] bool
+    chosen: Tensor  # [t, b] bool; valid, and the policy's own choice, which alone can teach it
     starts: Tensor  # [t, b] bool
     memory: Memory  # [b, ...] before the first row
 
@@ -35,6 +36,7 @@ class Minibatch:
             targets=_taken(self.targets, 1, index),
             values=_taken(self.values, 1, index),
             valid=_taken(self.valid, 1, index),
+            chosen=_taken(self.chosen, 1, index),
             starts=_taken(self.starts, 1, index),
             memory={name: _taken(tensor, 0, index) for name, tensor in self.memory.items()},
         )
@@ -65,6 +67,7 @@ def whole_batch(rollout: Rollout, values: Tensor, learned: GAE) -> Minibatch:
         targets=learned.targets,
         values=values,
         valid=rollout.valid,
+        chosen=rollout.valid & ~rollout.scripted,
         starts=episode_starts(rollout)[:-1],
         memory=rollout.memory,
     )
@@ -80,6 +83,7 @@ def one_row(batch: Minibatch) -> Minibatch:
         targets=batch.targets.reshape(1, -1),
         values=batch.values.reshape(1, -1),
         valid=batch.valid.reshape(1, -1),
+        chosen=batch.chosen.reshape(1, -1),
         starts=batch.starts.reshape(1, -1),
         memory={},
     )

@@ -7,6 +7,7 @@ import tyro
 
 from respawn.contracts.settings import check_above, check_at_least, check_between
 from respawn.learners.config import ENTROPY_COSTS, OptimizerConfig
+from respawn.memory.replay_config import ReplayConfig
 
 
 @dataclass(frozen=True)
@@ -30,6 +31,8 @@ class VTraceConfig:
     """reward for being undecided; schedules.entropy-cost says how it changes over the run"""
     compile: bool = False
     """run the model through torch.compile: slow to start, faster after"""
+    replay: ReplayConfig = field(default_factory=ReplayConfig)
+    """learning again from what was gathered earlier"""
 
     def __post_init__(self) -> None:
         """Refuse what cannot be learned with."""

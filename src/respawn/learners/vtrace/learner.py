@@ -12,6 +12,7 @@ from respawn.learners.config import ENTROPY_COSTS, LEARNING_RATES
 from respawn.learners.soundness import require_finite
 from respawn.learners.trainee import Trainee
 from respawn.learners.vtrace.config import VTraceConfig
+from respawn.learners.vtrace.replay_mix import ReplayMix
 from respawn.learners.vtrace.targets import Targets, make_targets
 from respawn.maths.diagnostics import approximate_kl, explained_variance, valid_mean
 from respawn.maths.losses import entropy_loss, policy_gradient_loss, value_loss
@@ -24,13 +25,16 @@ class VTraceLearner:
     def __init__(self, trainee: Trainee, config: VTraceConfig) -> None:
         self._trainee = trainee
         self._config = config
+        self._mix = ReplayMix(trainee, config) if config.replay.is_on else None
 
     @property
     def knobs(self) -> tuple[KnobSpec, ...]:
-        """Learning rate and price of entropy."""
+        """Learning rate and price of entropy; with replay, how far its weights undo what priorities prefer."""
+        replays = (KnobSpec("replay_beta", 1.0, 0.0, 1.0),) if self._mix is not None else ()
         return (
             KnobSpec("learning_rate", self._config.optimizer.learning_rate, *LEARNING_RATES),
             KnobSpec("entropy_cost", self._config.entropy_cost, *ENTROPY_COSTS),
+            *replays,
         )
 
     def learn(self, rollout: Rollout, knobs: Knobs) -> LearnReport:
@@ -42,21 +46,24 @@ class VTraceLearner:
         normaliser = rollout.valid.sum().clamp(min=1)
         num_lanes = rollout.rewards.shape[1]
         part = -(-num_lanes // self._config.optimizer.accumulation)
-        valued: list[tuple[Tensor, Tensor]] = []  # of each part, values and targets [T, b]
+        valued: list[Targets] = []
         for first in range(0, num_lanes, part):
             targets = make_targets(self._trainee, some_lanes(rollout, first, first + part), self._config)
             self._accumulate(targets, normaliser, knobs, averages)
-            valued.append((targets.values.detach(), targets.targets))
+            valued.append(targets)
+        replayed = self._mix.join(rollout, valued, knobs) if self._mix is not None else {}
         norm = optimizer.step(knobs["learning_rate"])
         self._trainee.updates += 1
         averages.add({"gradient/norm": norm, "gradient/clipped_fraction": optimizer.was_clipped(norm)})
         # The variance of the whole is not the mean of the parts' variances, so it has to wait for all of them.
-        values, learned = (torch.cat(parts, 1) for parts in zip(*valued, strict=True))
+        values = torch.cat([each.values.detach() for each in valued], 1)
+        learned = torch.cat([each.targets for each in valued], 1)
         means = averages.means()
         require_finite(means, rollout)
         return LearnReport(
             {
                 **means,
+                **replayed,
                 "value/explained_variance": float(explained_variance(values, learned, rollout.valid)),
                 "weights/lag": float(self._trainee.updates - 1 - rollout.weights_version),
             }
@@ -94,9 +101,12 @@ class VTraceLearner:
         return self._trainee.weights()
 
     def state(self) -> StateTree:
-        """The trainee's."""
-        return self._trainee.state()
+        """The trainee's, and what is kept for replay."""
+        replay = {} if self._mix is None else {"replay": self._mix.state()}
+        return {**self._trainee.state(), **replay}
 
     def restore(self, state: StateTree) -> None:
-        """The trainee's."""
+        """Both again."""
         self._trainee.restore(state)
+        if self._mix is not None:
+            self._mix.restore(state["replay"])

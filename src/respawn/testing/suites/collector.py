@@ -129,7 +129,7 @@ def copied(rollout: Rollout) -> Rollout:
 
 def digest(rollout: Rollout) -> Any:
     """All of a rollout but how long it took, as something that can be compared with ==."""
-    return freeze(rollout_state(replace(rollout, phase_seconds={})))
+    return freeze(rollout_state(replace(rollout, phase_seconds={}, flow={})))
 
 
 def _check_refused(what: str, call: Callable[[], object]) -> None:

@@ -94,4 +94,5 @@ def defaults(learner: Learner) -> Knobs:
 
 def _learned(learner: Learner, rollout: Rollout) -> Any:
     metrics = learner.learn(rollout, defaults(learner)).metrics
-    return freeze([dict(metrics), dict(learner.weights().tensors)])
+    timeless = {name: value for name, value in metrics.items() if not name.startswith("time/")}
+    return freeze([timeless, dict(learner.weights().tensors)])

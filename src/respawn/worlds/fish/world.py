@@ -25,10 +25,10 @@ from respawn.worlds.fish.draws import make_dice
 from respawn.worlds.fish.ledger import SchoolLedger
 from respawn.worlds.fish.neighbours import Neighbourhood
 from respawn.worlds.fish.predator import distances
-from respawn.worlds.fish.start_queue import StartQueue
 from respawn.worlds.fish.starts import Births, give_birth
 from respawn.worlds.fish.state import SwarmState
 from respawn.worlds.fish.tank import make_tank
+from respawn.worlds.start_queue import StartQueue
 
 STRIDE = 10
 """Steps between two moments at which staggered schools begin."""
@@ -52,6 +52,7 @@ class FishWorld:
             observation=ObservationSpec(shape=(config.num_values,)),
             actions=DiscreteActions(len(ACTIONS)) if config.steering == "discrete" else ContinuousActions(2),
             num_lanes=num_lanes,
+            action_names=ACTIONS if config.steering == "discrete" else (),
             knobs=(
                 KnobSpec("school_size", config.fish, 1, config.fish),
                 KnobSpec("escape_boost", config.escape_boost_speed, 0.0, 1.0),

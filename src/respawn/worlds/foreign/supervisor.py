@@ -11,13 +11,14 @@ from typing import Any
 
 from respawn.contracts.records import Event
 from respawn.errors import CheckpointError, ConfigError, WorkerError, WorldError
+from respawn.processes.child import ChildProcess, Family
+from respawn.processes.marks import Marks, marks_path, output_path
 from respawn.worlds.foreign.adaptors import State
 from respawn.worlds.foreign.config import ForeignConfig
-from respawn.worlds.foreign.diagnostics import Marks, marks_path
 from respawn.worlds.foreign.lanes import describe_progress
-from respawn.worlds.foreign.process import WorkerProcess, start_worker
 from respawn.worlds.foreign.sharing import Buffers, SharedArrays, Stage
 from respawn.worlds.foreign.spaces import Array, Layout
+from respawn.worlds.foreign.worker import WorkerPlan
 from respawn.worlds.seeds import LaneSeeds
 
 CLOSE_SECONDS = 3.0
@@ -67,7 +68,7 @@ class Supervisor:
         edges = [num_lanes * worker // num_workers for worker in range(num_workers + 1)]
         self._lanes = [range(first, end) for first, end in itertools.pairwise(edges)]
         self._shared = SharedArrays(num_workers)
-        self._workers: dict[int, WorkerProcess] = {}
+        self._workers: dict[int, ChildProcess] = {}
         self._known: tuple[Layout, bool] | None = None
         self.num_replacements = 0
         self.slot = 0
@@ -131,15 +132,15 @@ class Supervisor:
         deadline = time.monotonic() + CLOSE_SECONDS
         for process in self._workers.values():
             process.send("close")
-        problems = [problem for worker in sorted(self._workers) for problem in self._closing(self._workers[worker])]
+        problems = [problem for worker in sorted(self._workers) for problem in self._closing(worker)]
         self._end_all(deadline)
         if self._folder_is_ours and self.num_replacements == 0:
             shutil.rmtree(self._folder, ignore_errors=True)
         return problems
 
-    def _closing(self, process: WorkerProcess) -> list[str]:
+    def _closing(self, worker: int) -> list[str]:
         """Await the end of a worker that was told to close, and say what went wrong."""
-        progress = self._shared.progress(process.plan.worker)
+        process, progress = self._workers[worker], self._shared.progress(worker)
         try:
             while process.answers_within(CLOSE_SECONDS):
                 kind, content = process.connection.recv()
@@ -148,15 +149,15 @@ class Supervisor:
                     return problems
                 # Else the answer to a task that was under way, which nobody awaits any more.
         except (EOFError, OSError):
-            return [f"worker {process.plan.worker} died in {describe_progress(progress)}"]
-        return [f"worker {process.plan.worker} was ended in {describe_progress(progress)} after {CLOSE_SECONDS:g} s"]
+            return [f"worker {worker} died in {describe_progress(progress)}"]
+        return [f"worker {worker} was ended in {describe_progress(progress)} after {CLOSE_SECONDS:g} s"]
 
     @property
     def pids(self) -> list[int]:
         """The process ids of the workers, in order."""
         return [self._workers[worker].pid for worker in sorted(self._workers)]
 
-    def _worker(self, worker: int) -> WorkerProcess:
+    def _worker(self, worker: int) -> ChildProcess:
         """A worker that can be spoken to; one that was given up on outside a step is an error from then on."""
         if worker not in self._workers:
             raise WorkerError(f"worker {worker} was lost and not replaced; its marks are in {self._log(worker)}")
@@ -169,16 +170,26 @@ class Supervisor:
     def _launch(self, worker: int) -> None:
         self._shared.progress(worker)[0] = int(Stage.START)
         self._shared.progress(worker)[1] = -1
-        self._workers[worker] = start_worker(
-            self._folder,
-            worker=worker,
-            num_workers=len(self._lanes),
-            lanes=self._lanes[worker],
-            num_lanes=self._num_lanes,
-            env=self._config.plan,
-            marks=self._log(worker),
+
+        def plan(family: Family) -> WorkerPlan:
+            return WorkerPlan(
+                worker=worker,
+                num_workers=len(self._lanes),
+                lanes=self._lanes[worker],
+                num_lanes=self._num_lanes,
+                env=self._config.plan,
+                marks=self._log(worker),
+                threads=self._config.worker_threads,
+                memory=self._shared.descriptor,
+                family=family,
+            )
+
+        self._workers[worker] = ChildProcess(
+            "respawn.worlds.foreign.worker",
+            plan,
+            output=output_path(self._folder, worker),
             threads=self._config.worker_threads,
-            memory=self._shared.descriptor,
+            descriptors=[self._shared.descriptor],
         )
 
     def _bring_up(self, workers: Iterable[int]) -> None:
@@ -234,9 +245,8 @@ class Supervisor:
         failures: list[Failure] = []
         refusals: list[Exception] = []
         for worker in workers:
-            process = self._workers[worker]
             try:
-                kind, content = self._answer_of(process, limit_seconds)
+                kind, content = self._answer_of(worker, limit_seconds)
             except _TimeIsUpError as limit:
                 failures.append(self._lose(worker, "hung", limit.seconds))
                 continue
@@ -253,8 +263,8 @@ class Supervisor:
             raise refusals[0]
         return answers, failures
 
-    def _answer_of(self, process: WorkerProcess, limit_seconds: float) -> tuple[str, Any]:
-        progress = self._shared.progress(process.plan.worker)
+    def _answer_of(self, worker: int, limit_seconds: float) -> tuple[str, Any]:
+        process, progress = self._workers[worker], self._shared.progress(worker)
         if not process.answers_within(limit_seconds):
             # An episode may have ended in this step: beginning the next one has a time limit of its own.
             if progress[0] == Stage.RESET:

@@ -1,13 +1,6 @@
 """What runs in a worker process. Imports neither torch nor the contracts, to be up quickly."""
 
-import contextlib
-import fcntl
-import os
-import select
-import signal
 import sys
-import threading
-import time
 import traceback
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
@@ -15,12 +8,12 @@ from pathlib import Path
 from typing import Any
 
 from respawn.errors import CheckpointError, ConfigError, WorldError
-from respawn.worlds.foreign.diagnostics import Marks
+from respawn.processes.child import Family
+from respawn.processes.lifeline import live_and_die_with
+from respawn.processes.marks import Marks
 from respawn.worlds.foreign.lanes import LaneGroup
 from respawn.worlds.foreign.making import EnvPlan
 from respawn.worlds.foreign.sharing import SharedArrays
-
-ORPHAN_GRACE_SECONDS = 1.0
 
 
 @dataclass(frozen=True)
@@ -34,19 +27,14 @@ class WorkerPlan:
     env: EnvPlan
     marks: Path
     threads: int
-    parent: int
     memory: int
     """descriptor of the shared arrays"""
-    lifeline: int
-    """descriptor of a pipe that ends when the parent is gone"""
+    family: Family
 
 
 def run(connection: "Connection[Any, Any]", plan: WorkerPlan) -> None:
     """Serve commands until told to close, or until the parent is gone."""
-    # The parent decides what an interrupt means; a worker that dies of one would look lost.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    _end_with_lifeline(plan.lifeline)
-    threading.Thread(target=_end_with_parent, args=(plan.lifeline, plan.parent), daemon=True).start()
+    live_and_die_with(plan.family.parent, plan.family.lifeline)
     marks = Marks(plan.marks, plan.worker)
     marks.write("start")
     shared = SharedArrays(plan.num_workers, plan.memory)
@@ -120,29 +108,3 @@ def _limit_torch(threads: int) -> None:
     """Keep torch to its share of the processor, if the environment has brought it in."""
     if "torch" in sys.modules:
         sys.modules["torch"].set_num_threads(threads)
-
-
-def _end_with_lifeline(lifeline: int) -> None:
-    """Have the kernel kill this worker's process group, with all that its environments started, when the pipe ends.
-
-    That needs no thread of ours to run, so it also reaches a worker whose native code holds the interpreter's lock.
-    PR_SET_PDEATHSIG would not do: it fires when the thread ends that started the worker, not the process.
-    """
-    if sys.platform == "linux":
-        with contextlib.suppress(OSError):  # a sandbox may not offer it; the thread is there all the same
-            fcntl.fcntl(lifeline, fcntl.F_SETOWN, -os.getpid())  # we lead a group of our own
-            fcntl.fcntl(lifeline, fcntl.F_SETSIG, signal.SIGKILL)
-            fcntl.fcntl(lifeline, fcntl.F_SETFL, fcntl.fcntl(lifeline, fcntl.F_GETFL) | os.O_ASYNC)
-
-
-def _end_with_parent(lifeline: int, parent: int) -> None:
-    """Make sure that no worker outlives its parent, where the kernel does not see to it.
-
-    The pipe ends with the parent, unless another child of the parent's inherited it; then the new parent shows it.
-    """
-    while os.getppid() == parent:
-        readable, _, _ = select.select([lifeline], [], [], 1.0)
-        if readable:
-            break
-    time.sleep(ORPHAN_GRACE_SECONDS)  # the main thread sees the end of its own pipe, and may close what it has open
-    os.killpg(os.getpid(), signal.SIGKILL)

@@ -20,6 +20,8 @@ ACTION_SETS: dict[str, tuple[str, ...]] = {
 """`right` cannot turn back, `simple` is enough for most levels, `complex` enters pipes and climbs; `extended` is the
 set of an older system, whose Start pauses the game."""
 
+_FORWARD = ("RIGHT+B", "RIGHT+A+B", "RIGHT", "RIGHT+A")
+
 
 def action_names(actions: str | Sequence[str]) -> tuple[str, ...]:
     """The actions of a set called by its name, or of a list of combinations such as RIGHT+A."""
@@ -50,6 +52,12 @@ def button_byte(name: str) -> int:
             )
         held |= BUTTONS[part]
     return held
+
+
+def forward_actions(names: Sequence[str]) -> tuple[str, ...]:
+    """Those of some actions that lead to the right, the likeliest to get far first; Start is never among them."""
+    held = {button_byte(name): name for name in names}
+    return tuple(held[byte] for byte in map(button_byte, _FORWARD) if byte in held)
 
 
 def button_names(held: int) -> str:

@@ -13,6 +13,7 @@ from respawn.worlds.mario.rom import Region
 
 EPISODE_NUMBERS = (
     "cleared", "x", "end_x", "end_y", "score", "coins", "time_left", "seconds", "flags", "loops", "in_first_area",
+    "hard_start",
 )  # fmt: skip
 """What the world says of each episode beside its level, as numbers; see `progress.Progress.facts`."""
 REWARD_LIMIT = 1_000_000.0
@@ -64,7 +65,7 @@ class MarioConfig:
 
     kind: Annotated[Literal["mario"], tyro.conf.Suppress] = "mario"
     levels: tuple[str, ...] = ("1-1",)
-    """where episodes begin: one level, several of which each episode draws one, or 'all'"""
+    """where episodes begin: one level, several of which each episode draws one, a span such as 1-1..1-4, or 'all'"""
     observation: Observation = "tiles"
     """tiles: what stands round Mario, read from memory. pixels: what the screen shows"""
     actions: Literal["right", "simple", "complex", "extended"] = "simple"

@@ -42,12 +42,25 @@ def find_level(name: str) -> Level:
 
 
 def find_levels(names: tuple[str, ...] | list[str]) -> tuple[Level, ...]:
-    """The levels of a list of names; 'all' stands for every level."""
+    """The levels of a list of names; 1-3..2-2 stands for all from 1-3 to 2-2, 'all' for every level."""
     if tuple(names) == ("all",):
         return ALL_LEVELS
-    levels = tuple(find_level(name) for name in names)
+    levels = tuple(level for name in names for level in _span(name))
     if not levels:
         raise ConfigError("at least one level must be named, such as 1-1; 'all' stands for every level")
     if len(set(levels)) < len(levels):
         raise ConfigError(f"levels must be named once each, and of {', '.join(names)} one is there twice")
     return levels
+
+
+def _span(name: str) -> tuple[Level, ...]:
+    """One level, or those from one to another."""
+    first, dots, last = name.partition("..")
+    if not dots:
+        return (find_level(name),)
+    ends = find_level(first), find_level(last)
+    if ends[0] > ends[1]:
+        raise ConfigError(
+            f"a span of levels goes from the earlier one to the later one, and '{name}' does not; swap them"
+        )
+    return ALL_LEVELS[ALL_LEVELS.index(ends[0]) : ALL_LEVELS.index(ends[1]) + 1]

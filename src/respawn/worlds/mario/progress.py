@@ -46,6 +46,7 @@ class Progress:
         self.looped = np.zeros(num_lanes, np.bool_)
         self.led_back = np.zeros(num_lanes, np.bool_)  # by a pipe, since the last step
         self.left_level = np.zeros(num_lanes, np.bool_)
+        self.forward = np.zeros(num_lanes, np.bool_)  # covered new ground in the last step
 
     def begin(self, lanes: Integers, starts: Integers, facts: MarioFacts) -> None:
         """New episodes in some lanes, from these entries of the table of starts, whose facts these are."""
@@ -80,7 +81,9 @@ class Progress:
         self.owed -= repaid
         dx -= repaid
         ground = np.where(counts, np.maximum(after.x - self.furthest, 0), 0)
-        milestones = self._cover(np.maximum(ground - repaid, 0))
+        gained = np.maximum(ground - repaid, 0)
+        self.forward = gained > 0
+        milestones = self._cover(gained)
         reset = elsewhere | ~walked
         self.furthest = np.where(reset, after.x, self.furthest + ground).astype(np.int32)
         self.best = np.where(thrown, np.minimum(self.best, after.x), np.maximum(self.best, self.furthest))

@@ -33,6 +33,9 @@ class View(Saveable, Protocol):
     def begin(self, lanes: Integers, starts: Integers) -> Tensor:
         """The observations again, of which these lanes have gone back to these starts."""
 
+    def begin_within(self, lane: int, watched: Bytes, facts: MarioFacts, pictures: Bytes) -> Tensor:
+        """The observations again, of which this lane has gone to a moment that memory and the last pictures tell of."""
+
     def observe(self) -> Tensor:
         """The observations as they were last given."""
 
@@ -61,6 +64,13 @@ class TileView:
         """The starts' grids in these lanes; the others' stay, in memory of their own."""
         observation = self._observation.clone()
         observation[torch.from_numpy(lanes).long()] = self._starts[torch.from_numpy(starts).long()]
+        self._observation = observation
+        return self.observe()
+
+    def begin_within(self, lane: int, watched: Bytes, facts: MarioFacts, pictures: Bytes) -> Tensor:
+        """The moment's grid in this lane."""
+        observation = self._observation.clone()
+        observation[lane] = torch.from_numpy(self._reader.read(watched, facts))[0]
         self._observation = observation
         return self.observe()
 
@@ -107,6 +117,13 @@ class PixelView:
         stacked[where] = self._starts[torch.from_numpy(starts).long().to(self._device)].expand(
             -1, stacked.shape[1], -1, -1
         )
+        self._stacked = stacked
+        return self._stacked
+
+    def begin_within(self, lane: int, watched: Bytes, facts: MarioFacts, pictures: Bytes) -> Tensor:
+        """This lane has seen what led there."""
+        stacked = self._stacked.clone()
+        stacked[lane] = torch.from_numpy(pictures).to(self._device)
         self._stacked = stacked
         return self._stacked
 

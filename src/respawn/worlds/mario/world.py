@@ -1,6 +1,6 @@
 """The Mario world: consoles and rules make steps."""
 
-import os
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -9,28 +9,32 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from respawn.contracts.knobs import Knobs
+from respawn.contracts.knobs import Knobs, KnobSpec, Start
 from respawn.contracts.records import Episode
 from respawn.contracts.saveable import StateTree
 from respawn.contracts.world import DiscreteActions, Frame, StepResult, WorldSpec
 from respawn.errors import CheckpointError, ConfigError, WorldError
 from respawn.worlds.episodes import EpisodeTracker
 from respawn.worlds.mario import ram
-from respawn.worlds.mario.buttons import button_byte
+from respawn.worlds.mario.buttons import button_byte, forward_actions
 from respawn.worlds.mario.cells import Cells
 from respawn.worlds.mario.chance import STARTS, STICKS, WAITS, choose, throw
 from respawn.worlds.mario.config import MarioConfig
+from respawn.worlds.mario.consoles import pool_config
 from respawn.worlds.mario.creatures import Creatures
 from respawn.worlds.mario.cutscenes import Cutscenes, to_run_on
-from respawn.worlds.mario.engine import PoolConfig
-from respawn.worlds.mario.limits import ENDS, STEP_LIMIT, Limits, is_cut, look
+from respawn.worlds.mario.hard_starts import read_start
+from respawn.worlds.mario.level_window import LevelWindow
+from respawn.worlds.mario.limits import CLEARED, ENDS, STEP_LIMIT, Limits, is_cut, look
 from respawn.worlds.mario.progress import Progress
 from respawn.worlds.mario.ram import Bytes, Integers, MarioFacts, read_facts
+from respawn.worlds.mario.replays import Replays
 from respawn.worlds.mario.rewards import knob_specs, worth_from, worth_of
 from respawn.worlds.mario.starts import ConsolePool, Game, open_game
 from respawn.worlds.mario.tiles import TileReader
 from respawn.worlds.mario.viewer import Viewer
 from respawn.worlds.mario.views import PixelView, TileView, View
+from respawn.worlds.start_queue import StartQueue
 
 
 class MarioWorld:
@@ -43,11 +47,14 @@ class MarioWorld:
         self._game = open_game(config.rom, config.region) if game is None else game
         self._device = device or torch.device("cpu")
         self._view: View = (TileView if config.observation == "tiles" else PixelView)(config, num_lanes, self._device)
-        self._consoles: ConsolePool = self._game.pool(self._pool_config(num_lanes))
-        self._cutscenes = Cutscenes(self._game, self._pool_config(num_lanes))
+        self._pool = pool_config(config, num_lanes, draws=self._view.frames is not None)
+        self._consoles: ConsolePool = self._game.pool(self._pool)
+        self._cutscenes = Cutscenes(self._game, self._pool)
         self._viewer = Viewer(self._game, self._consoles, config.frame_skip, num_lanes)
         self._buttons = np.array([button_byte(name) for name in config.action_names], np.uint8)
         self._levels = [str(level) for level in config.start_levels]
+        self._open = LevelWindow(len(self._levels))
+        self._queue = StartQueue()
         self._worth = worth_of(config.rewards)
         self._limits = Limits(config)
         rewards = config.rewards
@@ -59,12 +66,19 @@ class MarioWorld:
             actions=DiscreteActions(len(self._buttons)),
             num_lanes=num_lanes,
             frames_per_step=config.frame_skip,
-            knobs=knob_specs(config.rewards),
+            knobs=(*knob_specs(config.rewards), *self._open.knobs, *self._start_knobs()),
+            action_names=config.action_names,
+            forward_actions=forward_actions(config.action_names),
+            forward_fact="x",
+            share_counts=("forward",),
         )
         self._all = np.arange(num_lanes, dtype=np.int32)
         self._seeds = np.zeros(num_lanes, np.uint64)
         self._episodes = np.zeros(num_lanes, np.uint64)  # how many came before in this lane
         self._held = np.zeros(num_lanes, np.uint8)
+        self._hard = np.zeros(num_lanes, np.bool_)  # lanes whose episode began with a hard start
+        self._replays: Replays | None = None  # made when the first one is dealt
+        self._counts: dict[str, float] = {}
         self._watched = np.zeros((num_lanes, len(ram.WATCHED)), np.uint8)
         self._valid = torch.ones(num_lanes, dtype=torch.bool, device=self._device)
         self._finals: Tensor | None = None
@@ -72,28 +86,13 @@ class MarioWorld:
         self._facts = self._start_facts.take(np.zeros(num_lanes, np.intp))
         self._final_facts = self._facts
 
-    def _pool_config(self, num_lanes: int) -> PoolConfig:
-        config = self._config
-        return PoolConfig(
-            lanes=num_lanes,
-            threads=min(config.engine_threads or _cores(), num_lanes),
-            skip=config.frame_skip,
-            kind="none" if self._view.frames is None else "grey",
-            height=config.picture_size,
-            width=config.picture_size,
-            stack=1,
-            max_of_two=config.max_of_two and self._view.frames is not None,
-            watch=ram.WATCHED,
-        )
+    def _start_knobs(self) -> tuple[KnobSpec, ...]:
+        """A whole game begins where games begin."""
+        return () if self._config.whole_game else (KnobSpec("hard_start_share", 0.0, 0.0, 1.0),)
 
     def _make_starts(self, num_lanes: int) -> MarioFacts:
         """Fill the table that episodes begin from: for each level, the moments it may begin at."""
-        config = self._config
-        made = [
-            self._game.level_starts(level, config.most_waiting_frames, config.picture_size)
-            for level in config.start_levels
-        ]
-        states = np.concatenate([starts.states for starts in made])
+        states, pictures = self._level_starts()
         self._consoles.set_starts(states)
         watched = np.empty((len(states), len(ram.WATCHED)), np.uint8)
         for first in range(0, len(states), num_lanes):
@@ -103,8 +102,17 @@ class MarioWorld:
             watched[first : first + num_lanes] = self._watched[: len(batch)]
         facts = read_facts(watched)
         self._check_starts(facts)
-        self._view.learn_starts(watched, facts, np.concatenate([starts.pictures for starts in made]))
+        self._view.learn_starts(watched, facts, pictures)
         return facts
+
+    def _level_starts(self) -> tuple[Bytes, Bytes]:
+        """The consoles' states at the moments that episodes may begin at, level by level, and what is seen there."""
+        config = self._config
+        made = [
+            self._game.level_starts(level, config.most_waiting_frames, config.picture_size)
+            for level in config.start_levels
+        ]
+        return np.concatenate([starts.states for starts in made]), np.concatenate([starts.pictures for starts in made])
 
     def _check_starts(self, facts: MarioFacts) -> None:
         """Refuse to wait so long that an enemy comes and ends episodes before they begin."""
@@ -130,12 +138,37 @@ class MarioWorld:
         self._episodes[:] = 0
         self._tracker.begin()
         self._viewer.forget()
+        self._queue.begin()
         return self._begin(self._all)
 
     def _begin(self, lanes: Integers) -> Tensor:
-        """Put lanes at the start of their next episode."""
+        """Put lanes at the start of their next episode: where the dice put them, or at a hard start."""
+        observation = self._begin_levels(lanes)
+        for lane, start in zip(lanes.tolist(), self._queue.take(len(lanes)), strict=True):
+            if start is not None:
+                observation = self._begin_hard(lane, start)
+        return observation
+
+    def _begin_hard(self, lane: int, start: Start) -> Tensor:
+        """Begin in the middle of a level; what the episode adds up begins at nothing there."""
+        if self._replays is None:
+            self._replays = Replays(self._game, self._config, self._pool, *self._level_starts())
+        moment = self._replays.moment(read_start(start.state, self._config))
+        lanes = np.array([lane], np.int32)
+        self._consoles.load_states(lanes, moment.state)
+        self._facts.put(lanes, moment.facts)
+        entry = np.array([moment.entry], np.int32)
+        self._progress.begin(lanes, entry, moment.facts)
+        self._progress.first_layout[lanes] = self._start_facts.take(entry).layout
+        self._held[lane] = moment.held
+        self._hard[lane] = True
+        self._counts["hard_starts"] = self._counts.get("hard_starts", 0.0) + 1.0
+        return self._view.begin_within(lane, moment.watched, moment.facts, moment.pictures)
+
+    def _begin_levels(self, lanes: Integers) -> Tensor:
+        """Put lanes at the start of an open level."""
         config, seeds, episodes = self._config, self._seeds[lanes], self._episodes[lanes]
-        level = choose(seeds, episodes, STARTS, len(self._levels))
+        level = self._open.first + choose(seeds, episodes, STARTS, self._open.count)
         wait = choose(seeds, episodes, WAITS, config.start_jitter + 1)
         noops = choose(seeds, episodes + np.uint64(1 << 32), WAITS, config.noop_starts + 1)
         starts = level * (config.most_waiting_frames + 1) + wait + noops * config.frame_skip
@@ -145,6 +178,7 @@ class MarioWorld:
         self._facts.put(lanes, facts)
         self._progress.begin(lanes, starts, facts)
         self._held[lanes] = 0
+        self._hard[lanes] = False
         return self._view.begin(lanes, starts)
 
     def step(self, actions: Tensor) -> StepResult:
@@ -165,6 +199,7 @@ class MarioWorld:
         terminated = ended & ~truncated
         episodes: tuple[Episode, ...] = ()
         cut = observation[:0]
+        self._counts = {}
         if ended.any():
             self._finals, self._final_facts = observation, self._facts.take(self._all)
             cut = observation[torch.from_numpy(truncated).to(self._device)]
@@ -173,6 +208,7 @@ class MarioWorld:
                 reward, terminated, truncated, {lane: ENDS[ends[lane]] for lane in lanes.tolist()},
                 {lane: self._describe(lane, int(ends[lane])) for lane in lanes.tolist()},
             )  # fmt: skip
+            self._count_cleared(lanes, ends)
             self._episodes[lanes] += np.uint64(1)
             self._viewer.restarted(lanes)
             observation = self._begin(lanes)
@@ -186,7 +222,14 @@ class MarioWorld:
             cut_observations=cut,
             valid=self._valid,
             episodes=episodes,
+            counts={"forward": float(np.count_nonzero(progress.forward)), **self._counts},
         )
+
+    def _count_cleared(self, lanes: Integers, ends: Integers) -> None:
+        """How many episodes that began with a hard start were brought to a flag."""
+        if self._hard[lanes].any():
+            cleared = [self._hard[lane] and ENDS[ends[lane]] in CLEARED for lane in lanes.tolist()]
+            self._counts["hard_starts_cleared"] = float(sum(cleared))
 
     def _run_on(self, facts: MarioFacts, ended: NDArray[np.bool_]) -> MarioFacts:
         """Let lanes run through what nothing can be decided in; returns the facts after it."""
@@ -216,7 +259,10 @@ class MarioWorld:
 
     def _describe(self, lane: int, end: int) -> dict[str, float | str]:
         level = self._levels[self._progress.start[lane] // (self._config.most_waiting_frames + 1)]
-        return self._progress.facts(lane, end, self._facts, level)
+        facts = self._progress.facts(lane, end, self._facts, level)
+        if self._hard[lane]:  # a level of which only the end was played was not cleared
+            facts["cleared"] = math.nan
+        return {**facts, "hard_start": float(self._hard[lane])}
 
     def observe(self) -> Tensor:
         """The current observations."""
@@ -235,8 +281,16 @@ class MarioWorld:
         return self._describe(lane, ENDS.index(STEP_LIMIT))
 
     def apply(self, knobs: Knobs) -> None:
-        """Take over what things are worth."""
+        """Take over what things are worth, which levels are open, and what episodes begin with."""
         self._worth = worth_from(knobs)
+        self._open.apply(knobs)
+        self._queue.offer(knobs.starts, knobs.values.get("hard_start_share", 0.0))
+        # Nobody has decided anything yet in an episode that has just begun: it can still begin elsewhere.
+        level = self._progress.start // (self._config.most_waiting_frames + 1)
+        elsewhere = [not self._open.holds(place) for place in level.tolist()]
+        lanes = np.flatnonzero((self._progress.steps == 0) & ~self._hard & np.array(elsewhere)).astype(np.int32)
+        if len(lanes):
+            self._begin_levels(lanes)
 
     def render(self, lane: int) -> Frame:
         """The screen of one lane as it is now."""
@@ -298,6 +352,8 @@ class MarioWorld:
             "seeds": self._seeds.astype(np.int64),
             "episodes": self._episodes.astype(np.int64),
             "held": self._held.copy(),
+            "hard": self._hard.copy(),
+            "queue": self._queue.state(),
             "progress": self._progress.state(),
             "tracker": self._tracker.state(),
             "view": self._view.state(),
@@ -320,11 +376,16 @@ class MarioWorld:
         self._seeds = np.asarray(state["seeds"]).astype(np.uint64)
         self._episodes = np.asarray(state["episodes"]).astype(np.uint64)
         self._held = np.array(np.asarray(state["held"]), np.uint8)
+        self._restore_starts(state)
         self._progress.restore(state["progress"])
         self._tracker.restore(state["tracker"])
         self._view.restore(state["view"])
         self._viewer.forget()
 
-
-def _cores() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    def _restore_starts(self, state: StateTree) -> None:
+        if "queue" in state:
+            self._hard = np.array(np.asarray(state["hard"]), np.bool_)
+            self._queue.restore(state["queue"])
+        else:  # saved before there were hard starts
+            self._hard[:] = False
+            self._queue.begin()

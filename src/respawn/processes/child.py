@@ -1,4 +1,4 @@
-"""One worker process as its parent sees it: started, spoken to, asked for its stack, ended."""
+"""One child process as its parent sees it: started, spoken to, asked for its stack, ended."""
 
 import contextlib
 import multiprocessing
@@ -7,11 +7,12 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from respawn.worlds.foreign.diagnostics import output_path, read_from
-from respawn.worlds.foreign.worker import WorkerPlan
+from respawn.processes.marks import read_from
 
 # A fresh interpreter, never a fork: a fork of a process in which torch's threads run can inherit a lock that nobody
 # will release. It is started here rather than by `multiprocessing`, whose spawn imports the parent's main module, and
@@ -23,8 +24,8 @@ faulthandler.register(signal.SIGUSR1, all_threads=True)
 from multiprocessing.connection import Connection
 connection = Connection(int(sys.argv[1]))
 sys.path[:] = connection.recv()
-from respawn.worlds.foreign.worker import run
-run(connection, connection.recv())
+from importlib import import_module
+import_module(sys.argv[2]).run(connection, connection.recv())
 """
 THREAD_VARIABLES = (
     "OMP_NUM_THREADS",
@@ -36,33 +37,59 @@ THREAD_VARIABLES = (
 STACK_SECONDS = 1.0
 
 
-class WorkerProcess:
-    """A running worker. `began` is when it was last given something to do."""
+@dataclass(frozen=True)
+class Family:
+    """What a child needs to know of its parent, to end with it."""
 
-    def __init__(self, plan: WorkerPlan, lifeline_end: int, folder: Path) -> None:
-        self.plan = plan
-        self._lifeline_end = lifeline_end
-        self._output = output_path(folder, plan.worker)
+    parent: int
+    """process id"""
+    lifeline: int
+    """descriptor of a pipe that ends when the parent is gone"""
+
+
+class ChildProcess:
+    """A running child. `began` is when it was last given something to do."""
+
+    def __init__(
+        self,
+        module: str,
+        plan: Callable[[Family], Any],
+        *,
+        output: Path,
+        threads: int,
+        descriptors: Sequence[int],
+    ) -> None:
+        """Start an interpreter that calls `module.run(connection, plan)`.
+
+        Args:
+          module: What to import; its `run` serves until told to close.
+          plan: All that the child is told when it starts, given what it must know of its family.
+          output: Where what it prints goes, appended.
+          threads: What BLAS and torch may use in it.
+          descriptors: Of the memory that it shares with us.
+        """
+        lifeline, self._lifeline_end = os.pipe()
+        self._output = output
         self.connection, theirs = multiprocessing.Pipe()
-        environment = {**os.environ, **dict.fromkeys(THREAD_VARIABLES, str(plan.threads))}
-        with self._output.open("ab") as output:
+        environment = {**os.environ, **dict.fromkeys(THREAD_VARIABLES, str(threads))}
+        with self._output.open("ab") as printed:
             self._popen = subprocess.Popen(
-                [sys.executable, "-c", BOOTSTRAP, str(theirs.fileno())],
+                [sys.executable, "-c", BOOTSTRAP, str(theirs.fileno()), module],
                 env=environment,
                 stdin=subprocess.DEVNULL,
-                stdout=output,
-                stderr=output,
-                pass_fds=(theirs.fileno(), plan.memory, plan.lifeline),
-                # Its own group: an interrupt typed at the terminal is the parent's, and children of the environment's
-                # own can be ended together with it.
+                stdout=printed,
+                stderr=printed,
+                pass_fds=(theirs.fileno(), lifeline, *descriptors),
+                # Its own group: an interrupt typed at the terminal is the parent's, and children of the child's own
+                # can be ended together with it.
                 process_group=0,
             )
         theirs.close()
-        os.close(plan.lifeline)
+        os.close(lifeline)
         self.began = time.monotonic()
         with contextlib.suppress(OSError):  # one that is gone already shows as such when its answer is awaited
             self.connection.send(sys.path)
-            self.connection.send(plan)
+            self.connection.send(plan(Family(os.getpid(), lifeline)))
 
     @property
     def pid(self) -> int:
@@ -103,7 +130,7 @@ class WorkerProcess:
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._popen.wait(grace_seconds)
         with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.killpg(self._popen.pid, signal.SIGKILL)  # also what the environment itself has started
+            os.killpg(self._popen.pid, signal.SIGKILL)  # also what the child itself has started
         self._popen.wait()
         self.connection.close()
         if self._lifeline_end >= 0:
@@ -111,9 +138,3 @@ class WorkerProcess:
             self._lifeline_end = -1
         code = self._popen.returncode
         return f"exit code {code}" if code >= 0 else f"signal {signal.Signals(-code).name}"
-
-
-def start_worker(folder: Path, **facts: Any) -> WorkerProcess:
-    """Start a worker from the facts of its plan, with a lifeline of its own."""
-    lifeline, end = os.pipe()
-    return WorkerProcess(WorkerPlan(parent=os.getpid(), lifeline=lifeline, **facts), end, folder)

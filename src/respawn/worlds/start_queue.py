@@ -1,4 +1,4 @@
-"""Beginnings that wait for a school: each is taken once, in order, at a rate that is kept exactly."""
+"""Beginnings that wait for an episode: each is taken once, in order, at a rate that is kept exactly."""
 
 from respawn.contracts.knobs import Start
 from respawn.contracts.saveable import StateTree

@@ -1,0 +1,94 @@
+"""Actors of a run: how they are started, and what each builds in its own process."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import partial
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from respawn.collection.actor_crew import KIND
+from respawn.collection.actor_pool import ActorPool
+from respawn.collection.actor_service import SharedFiles, serve
+from respawn.collection.slots import SlotLayout, lay_out
+from respawn.collection.sync import SyncCollector
+from respawn.contracts.records import Event
+from respawn.processes.child import ChildProcess, Family
+from respawn.processes.lifeline import live_and_die_with
+from respawn.processes.marks import Marks, marks_path, output_path
+from respawn.runs.layout import RunFolder
+from respawn.training.collecting import fresh_model, make_training_world, sync_collector
+from respawn.training.config import RunConfig, config_from_json, config_to_json
+from respawn.training.device import prepare_torch
+from respawn.worlds.mario.config import MarioConfig
+
+
+@dataclass(frozen=True)
+class ActorPlan:
+    """All that an actor is told when it starts."""
+
+    number: int
+    config: dict[str, Any]
+    """of the run, as plain data"""
+    folder: Path
+    """of the run; empty paths of worlds are looked for as the run itself would"""
+    files: SharedFiles
+    family: Family
+
+
+def make_actor_pool(
+    config: RunConfig, folder: RunFolder, notify: Callable[[Event], None], device: torch.device
+) -> ActorPool:
+    """Start the actors of a run."""
+    diagnostics = folder.workers / "actors"
+    return ActorPool(
+        config.collection,
+        partial(_launch, config, folder, diagnostics),
+        diagnostics=diagnostics,
+        notify=notify,
+        device=device,
+    )
+
+
+def _launch(config: RunConfig, folder: RunFolder, diagnostics: Path, number: int, files: SharedFiles) -> ChildProcess:
+    def plan(family: Family) -> ActorPlan:
+        return ActorPlan(number, config_to_json(config), folder.path, files, family)
+
+    return ChildProcess(
+        "respawn.training.actor_process",
+        plan,
+        output=output_path(diagnostics, number, KIND),
+        threads=config.collection.actor_threads,
+        descriptors=(*files.slots, files.mailbox),
+    )
+
+
+def run(connection: "Connection[Any, Any]", plan: ActorPlan) -> None:
+    """Be an actor until told to close, or until the parent is gone."""
+    live_and_die_with(plan.family.parent, plan.family.lifeline)
+    folder = RunFolder(plan.folder)
+    marks = Marks(marks_path(folder.workers / "actors", plan.number, KIND), plan.number, KIND)
+
+    def build() -> tuple[SyncCollector, SlotLayout]:
+        config = config_from_json(plan.config)
+        return build_actor(config, folder, plan.number, lambda event: connection.send(("event", event)))
+
+    serve(connection, plan.files, marks, build)
+
+
+def build_actor(
+    config: RunConfig, folder: RunFolder, number: int, notify: Callable[[Event], None]
+) -> tuple[SyncCollector, SlotLayout]:
+    """The collector of one actor, on the CPU, and what its slots are like."""
+    threads, device = config.collection.actor_threads, torch.device("cpu")
+    prepare_torch(device, threads)
+    if isinstance(config.world, MarioConfig) and config.world.engine_threads == 0:
+        config = replace(config, world=replace(config.world, engine_threads=threads))
+    world = make_training_world(config, folder, notify, device, number)
+    model = fresh_model(config, world.spec, device)
+    layout = lay_out(
+        world.spec, config.collection.horizon_steps, model.initial_memory(world.spec.num_lanes), model.state_dict()
+    )
+    return sync_collector(config, world, device, number), layout

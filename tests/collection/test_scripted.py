@@ -1,0 +1,144 @@
+"""Forced actions: done, marked, said to have been certain; in both collectors, and across a kill."""
+
+from itertools import pairwise
+
+import pytest
+import torch
+from gathering import make_collector, make_order
+
+from respawn.contracts.knobs import Script
+from respawn.testing.fakes import FakeWorld
+from respawn.testing.suites.collector import check_collector, digest, gather
+
+both = pytest.mark.parametrize("kind", ["sync", "overlap"])
+FIRST = Script(1, "sequence", ((2, 2), (0, 3)), 5)
+
+
+def played(scripts_of_orders, kind="sync", *, with_absences=False, horizon_steps=6):
+    """The rollouts of one order after the other, each with its own scripts."""
+    world = FakeWorld(3, with_absences=with_absences)
+    collector = make_collector(kind, world, horizon_steps=horizon_steps, with_scripts=True)
+    orders = [make_order(version, scripts=scripts) for version, scripts in enumerate(scripts_of_orders)]
+    return gather(collector, orders)
+
+
+def joined(rollouts, name):
+    return torch.cat([getattr(rollout, name) for rollout in rollouts])
+
+
+def forced_of(rollouts, lane):
+    """What was forced in a lane, in order."""
+    return joined(rollouts, "actions")[joined(rollouts, "scripted")[:, lane], lane].tolist()
+
+
+@both
+def test_a_script_is_played_marked_and_certain(kind):
+    (rollout,) = played([(FIRST,)], kind)
+    assert rollout.actions[:5].T.tolist() == [[2, 2, 0, 0, 0]] * 3
+    assert rollout.scripted.T.tolist() == [[True] * 5 + [False]] * 3
+    assert not rollout.behaviour_log_probs[:5].any()
+    assert (rollout.behaviour_log_probs[5] < 0).all()
+
+
+@both
+def test_a_script_crosses_rollouts_and_is_not_begun_twice(kind):
+    rollouts = played([(FIRST,)] * 4, kind, horizon_steps=2)
+    assert joined(rollouts, "scripted").T.tolist() == [[True] * 5 + [False] * 3] * 3
+    assert all(forced_of(rollouts, lane) == [2, 2, 0, 0, 0] for lane in range(3))
+
+
+def test_what_comes_after_the_script_is_the_policys_own():
+    """Values, memory and dice go on: only what is done and its probability are another's."""
+    (plain,), (forced,) = played([()]), played([(FIRST,)])
+    assert torch.equal(plain.actions[0] * 0 + 2, forced.actions[0])
+    assert torch.equal(plain.observations[0], forced.observations[0])
+    assert torch.equal(plain.memory["hidden"], forced.memory["hidden"])
+    assert not plain.scripted.any()
+
+
+@both
+def test_a_script_waits_for_who_is_not_there(kind):
+    rollouts = played([(Script(1, "forward", ((2, 9),), 9),)] * 5, kind, with_absences=True)
+    scripted, valid = joined(rollouts, "scripted"), joined(rollouts, "valid")
+    assert not (scripted & ~valid).any()
+    assert scripted.sum(0).tolist() == [9, 9, 9]
+    assert not valid[:12].all()  # somebody was away meanwhile
+
+
+def test_a_budget_longer_than_its_parts_begins_again():
+    rollouts = played([(Script(1, "plateau", ((2, 1), (1, 2)), 7),)] * 2)
+    assert forced_of(rollouts, 0) == [2, 1, 1, 2, 1, 1, 2]
+
+
+@both
+def test_reasons_go_before_each_other_and_the_others_wait(kind):
+    scripts = (
+        Script(2, "forward", ((1, 2),), 2),
+        Script(1, "sequence", ((0, 2),), 2),
+        Script(3, "bootstrap", ((2, 1),), 1),
+        Script(4, "plateau", ((0, 1),), 1),
+    )
+    rollouts = played([scripts] * 2, kind)
+    assert [forced_of(rollouts, lane) for lane in range(3)] == [[0, 2, 0, 0, 1, 1]] * 3
+
+
+def test_a_later_script_of_the_same_reason_takes_the_place_of_the_earlier():
+    first, second = Script(3, "bootstrap", ((2, 20),), 20), Script(4, "bootstrap", ((0, 3),), 3)
+    rollouts = played([(first,), (second,), (second,)])
+    assert forced_of(rollouts, 1) == [2] * 6 + [0] * 3
+
+
+@both
+def test_a_script_of_episodes_begins_with_each(kind):
+    script = Script(1, "sequence", ((2, 1), (1, 1)), 2, each_episode=True)
+    rollouts = played([(script,)] * 6 + [()] * 6, kind)
+    scripted, actions = joined(rollouts, "scripted"), joined(rollouts, "actions")
+    ended = joined(rollouts, "terminated") | joined(rollouts, "truncated")
+    for lane in range(3):
+        firsts = [0, *(t + 1 for t in ended[:, lane].nonzero().flatten().tolist())]
+        offered = [t for t in firsts if t < 36]
+        assert len(offered) > 3
+        wanted = {t + number: action for t in offered for number, action in enumerate((2, 1))}
+        assert scripted[:, lane].nonzero().flatten().tolist() == sorted(wanted)
+        assert all(actions[t, lane] == action for t, action in wanted.items())
+
+
+@pytest.mark.parametrize("with_absences", [False, True])
+def test_a_thread_changes_no_number(with_absences):
+    scripts = (FIRST, Script(3, "bootstrap", ((1, 4),), 4))
+    sync, overlap = (played([scripts] * 3, kind, with_absences=with_absences) for kind in ("sync", "overlap"))
+    assert [digest(rollout) for rollout in sync] == [digest(rollout) for rollout in overlap]
+
+
+@both
+@pytest.mark.parametrize("each_episode", [False, True])
+def test_a_collector_goes_on_in_the_middle_of_a_script(kind, each_episode):
+    script = Script(1, "sequence", ((2, 3), (0, 4)), 30, each_episode=each_episode)
+    orders = [make_order(version, scripts=(script,)) for version in range(5)]
+    check_collector(lambda: make_collector(kind, with_scripts=True), orders)
+
+
+def test_what_is_left_is_not_what_the_next_order_brings_back():
+    """A script that was played out before a kill is not played again after it."""
+    collector = make_collector("sync", FakeWorld(3), with_scripts=True)
+    gather(collector, [make_order(0, scripts=(FIRST,))], close=False)
+    again = make_collector("sync", FakeWorld(3), with_scripts=True)
+    again.restore(collector.state())
+    (rollout,) = gather(again, [make_order(1, scripts=(FIRST,))])
+    assert not rollout.scripted.any()
+
+
+@both
+def test_an_order_to_force_is_not_passed_over(kind):
+    collector = make_collector(kind, FakeWorld(3))
+    collector.start(make_order(0, scripts=(FIRST,)))
+    with pytest.raises(RuntimeError, match="made without scripts"):
+        collector.finish()
+    collector.close()
+
+
+def test_rows_differ_only_where_something_was_forced():
+    first, second = (played([(Script(1, "forward", ((action, 3),), 3),)])[0] for action in (0, 2))
+    assert not torch.equal(first.actions[:3], second.actions[:3])
+    for earlier, later in pairwise([first, second]):
+        assert torch.equal(earlier.scripted, later.scripted)
