@@ -49,7 +49,7 @@ def test_starts_lie_shortly_before_deaths_from_each_place_in_turn():
     found = worst_starts(courses, scout, WORLD)
     assert [entry["seed"] for entry in found] == [2, 1, 3]
     assert read_start(found[0]["state"], WORLD).held == tuple(range(55))
-    assert found[0]["features"] == {"x": 100.0, "difficulty": 0.4}
+    assert found[0]["features"] == {"x": 100.0, "place": 11001, "difficulty": 0.4}
 
 
 def test_how_far_before_lies_between_the_two_limits():

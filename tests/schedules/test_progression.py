@@ -254,3 +254,60 @@ def test_forward_stays_what_probing_found():
     again = progression(forward_frames=4, probe_decisions=2)
     again.restore(schedule.state())
     assert scripts(again) == scripts(schedule)
+
+
+def test_forced_episodes_that_are_still_in_the_mean_are_no_best_to_beat():
+    """The mean of the last 20 episodes sinks for 20 updates after a script while the policy itself gets better."""
+    watched = {"script": "RIGHT+B:40", "plateau_after": 6, "plateau_frames": 8, "bootstrap_after": 5,
+               "bootstrap_frames": 8, "warn_after": 4}  # fmt: skip
+    recent = [1500.0] * 5
+    said = {}
+    for settling in (0, 20):
+        schedule = Progression(ProgressionConfig(**watched), PAD, settling_episodes=settling)
+        follow(schedule, recent, scripted=1.0)
+        episodes, said[settling] = list(recent), []
+        for update in range(6, 60):
+            episodes.append(100.0 + 5.0 * update)
+            window = episodes[-20:]
+            for ruling in schedule.observe(report(update, sum(window) / len(window))):
+                said[settling].append(ruling.facts["event"])
+    assert "script" in said[0] and "stagnation" in said[0]  # what settling is for
+    assert said[20] == ["handed_back"]
+
+
+def test_a_metric_that_no_episode_has_made_is_watched_without_settling():
+    schedule = Progression(
+        ProgressionConfig(script="RIGHT:4", bootstrap_after=3, bootstrap_frames=8), PAD, settling_episodes=1000
+    )
+    follow(schedule, [None], scripted=1.0)
+    assert follow(schedule, [None] * 4, first=2) == {2: ["handed_back"], 4: ["script"]}
+
+
+def test_a_script_of_episodes_is_over_when_no_more_are_offered():
+    schedule = progression(script="RIGHT:4", sequence_when="episodes", sequence_updates=4)
+    said = {}
+    for update, scripted in enumerate([1.0, 0.0, 1.0, 0.0, 0.0], start=1):
+        said |= follow(schedule, [1.0], first=update, scripted=scripted)
+    assert said == {1: ["script"], 4: ["handed_back"]}
+
+
+def test_with_slower_actors_a_script_is_over_when_all_must_have_played_it():
+    schedule = Progression(ProgressionConfig(script="RIGHT:4"), PAD, most_lag=3)
+    said = {}
+    for update, scripted in enumerate([1.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0], start=1):
+        said |= follow(schedule, [1.0], first=update, scripted=scripted)
+    assert said == {1: ["script"], 6: ["handed_back"]}
+
+
+@pytest.mark.parametrize("name", ["bootstrap", "plateau"])
+def test_what_would_fire_again_before_it_shows_is_refused(name):
+    settings = {f"{name}_after": 3, f"{name}_frames": 8}
+    with pytest.raises(ConfigError, match=f"{name}-after is 3, and what is forced shows up to 3 updates later"):
+        Progression(ProgressionConfig(**settings), PAD, most_lag=3)
+    Progression(ProgressionConfig(**settings), PAD, most_lag=2)
+
+
+def test_worlds_without_single_choices_can_be_watched():
+    arm = WorldSpec("arm", ObservationSpec((1,)), ContinuousActions(1), 2)
+    schedule = progression(arm, warn_after=2)
+    assert follow(schedule, [1.0, 1.0, 1.0], metric="return/mean") == {3: ["stagnation"]}

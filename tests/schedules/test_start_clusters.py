@@ -95,3 +95,12 @@ def test_shipped_files_can_be_sorted():
 def test_what_cannot_sort_is_refused(settings, complaint):
     with pytest.raises(ConfigError, match=complaint):
         StartFilter(**settings)
+
+
+def test_starts_at_a_place_are_a_cluster_of_that_place():
+    settings = StartFilter(most_per_cluster=2)
+    starts = [HardStart({"a": float(i)}, {"place": 11_000 + i // 3, "x": 64.0 * i}) for i in range(9)]
+    assert {cluster_key(start, settings) for start in starts} == {(11_000,), (11_001,), (11_002,)}
+    kept = filter_starts(starts, settings)
+    assert len(kept.kept) == 6
+    assert [cluster["place"] for cluster in kept.report["after"]["clusters"]] == [11_000, 11_001, 11_002]

@@ -149,3 +149,35 @@ def test_each_is_part_of_what_a_run_is_recognised_by_and_none_of_what_older_runs
     for name in ("learning_rate", "entropy_cost", "reward_scale"):
         del older["schedules"][name]["initial_fraction"], older["schedules"][name]["points"]
     assert config_sha256(config_from_json(older)) == config_sha256(plain)
+
+
+@pytest.mark.parametrize(
+    ("schedules", "complaint"),
+    [
+        (
+            {"adaptive": channel(knob="entropy_cots", mode="scale", lowest=0.5, highest=2.0)},
+            r"an adaptive channel turns 'entropy_cots', which nothing consumes; did you mean entropy_cost\?",
+        ),
+        ({"adaptive": channel(knob="ppo_cilp", anneal_lock=True)}, r"did you mean ppo_clip\?"),
+        ({"windows": (KnobWindow("nothing", first=2, value=1.0),)}, "a window sets 'nothing'.*the knobs here are"),
+    ],
+)
+def test_an_unknown_knob_is_said_to_be_unknown(schedules, complaint):
+    with pytest.raises(KnobError, match=complaint):
+        made(**schedules)
+
+
+def test_a_share_of_hard_starts_that_are_not_there_is_refused():
+    knobs = (*KNOBS, KnobSpec("hard_start_share", 0.0, 0.0, 1.0))
+    window = KnobWindow("hard_start_share", first=2, value=0.5)
+    config = RunConfig(world=MarioConfig(), schedules=SchedulesConfig(windows=(window,)))
+    with pytest.raises(KnobError, match="there are no hard starts"):
+        knob_schedules(config, knobs)
+
+
+def test_the_clear_rate_of_open_levels_is_a_signal():
+    world = MarioConfig(levels=("1-1", "1-2"))
+    for name in ("cleared_open", "cleared_open_worst", "cleared_1_2"):
+        assert made(world, adaptive=channel(signal=f"evaluation/{name}"))
+    with pytest.raises(ConfigError, match="is no metric of this run"):
+        made(adaptive=channel(signal="evaluation/cleared_open"))

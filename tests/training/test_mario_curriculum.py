@@ -24,6 +24,19 @@ def with_levels(config, levels=None):
     return replace(config, schedules=replace(config.schedules, levels=levels or LevelsConfig()))
 
 
+def with_scouts(**settings):
+    scout = replace(PRESET.evaluation.scout, **settings)
+    return replace(PRESET, evaluation=replace(PRESET.evaluation, scout=scout))
+
+
+def with_stage(**settings):
+    curriculum = PRESET.schedules.curriculum
+    stages = (*curriculum.hard_starts.stages, HardStartStage(10, **settings))
+    hard_starts = replace(curriculum.hard_starts, stages=stages)
+    schedules = replace(PRESET.schedules, curriculum=replace(curriculum, hard_starts=hard_starts))
+    return replace(PRESET, schedules=schedules)
+
+
 @pytest.mark.parametrize(
     ("make", "message"),
     [
@@ -37,6 +50,14 @@ def with_levels(config, levels=None):
         (lambda: replace(PRESETS["mario"], evaluation=PRESET.evaluation), "leave it out, or add one"),
         (lambda: replace(CARTPOLE["cartpole-ppo"], evaluation=PRESET.evaluation), "leave it out, or add one"),
         (lambda: EvaluationConfig(scout=ScoutConfig(episodes=4)), "beside evaluations"),
+        (lambda: with_levels(PRESETS["mario-levels"], LevelsConfig(freeze_updates=25)), "are never felt"),
+        (lambda: with_levels(PRESETS["mario-levels"], LevelsConfig(lock_until=1000)), "nothing would ever open"),
+        (lambda: with_levels(PRESETS["mario-levels"], LevelsConfig(required_successes=41)), "has 40 evaluations"),
+        (lambda: ScoutConfig(greedy=True), "scout.greedy has no effect without scouts"),
+        (lambda: ScoutConfig(nearest_steps=5), "scout.nearest-steps has no effect without scouts"),
+        (lambda: with_scouts(nearest_steps=4000, farthest_steps=5000), "no scout's episode is longer than 4000"),
+        (lambda: with_stage(velocity_scale=0.5), "Mario's starts have no velocity"),
+        (lambda: with_stage(file="v34-ne"), "use starts that Mario's evaluations found"),
     ],
 )
 def test_what_cannot_work_is_refused(make, message):
@@ -74,3 +95,13 @@ def test_the_share_of_hard_starts_falls_to_its_final_fraction(final, shares):
 def test_a_final_fraction_is_one():
     with pytest.raises(ConfigError, match="final-fraction"):
         HardStartsConfig(stages=(HardStartStage(1),), final_fraction=1.5)
+
+
+@pytest.mark.parametrize("name", ["cleared", "cleared_1_2", "cleared_open", "cleared_open_worst"])
+def test_clear_rates_may_choose_the_best_checkpoint(name):
+    metric = f"evaluation/{name}"
+    changed = replace(PRESET, checkpoints=replace(PRESET.checkpoints, best_metric=metric))
+    assert changed.checkpoints.best_metric == metric
+    if name != "cleared":
+        with pytest.raises(ConfigError, match="best-metric must be one of"):
+            replace(PRESETS["mario"], checkpoints=changed.checkpoints)

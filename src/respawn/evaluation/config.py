@@ -1,9 +1,9 @@
 """How the policy is judged while it learns."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from math import isfinite
 
-from respawn.contracts.settings import check_at_least, check_between
+from respawn.contracts.settings import check_at_least, check_between, option_name
 from respawn.errors import ConfigError
 
 MOST_WORST_FILMS = 100
@@ -29,6 +29,12 @@ class ScoutConfig:
         """Refuse what finds nothing."""
         prefix = "evaluation.scout."
         check_at_least(prefix, self, {"episodes": 0, "seed_base": 0, "nearest_steps": 1})
+        for setting in fields(self):
+            if self.episodes == 0 and getattr(self, setting.name) != setting.default:
+                raise ConfigError(
+                    f"{option_name(prefix, setting.name)} has no effect without scouts; set evaluation.scout.episodes, "
+                    "or leave it out"
+                )
         if self.farthest_steps < self.nearest_steps:
             raise ConfigError(
                 f"evaluation.scout.farthest-steps ({self.farthest_steps}) must not be below nearest-steps "

@@ -22,6 +22,8 @@ from respawn.worlds.mario.chance import STARTS, choose
 from respawn.worlds.mario.config import MarioConfig
 from respawn.worlds.mario.level_window import open_levels
 
+_OF_OPEN_LEVELS = ("evaluation/cleared_open", "evaluation/cleared_open_worst")
+
 
 class MarioEvaluator(Evaluator):
     """Plays the same episodes whenever it is asked, in all levels; and others, in those that are open, to scout."""
@@ -83,12 +85,23 @@ def clear_rates(episodes: Sequence[Episode], levels: Sequence[str], knobs: Knobs
     for episode in episodes:
         cleared[str(episode.facts["level"])].append(float(episode.facts["cleared"]))
     rates = {level: fmean(found) for level, found in cleared.items() if found}
-    metrics = {f"evaluation/cleared_{level.replace('-', '_')}": rate for level, rate in rates.items()}
+    metrics = {_metric(level): rate for level, rate in rates.items()}
     first, count = open_levels(knobs, len(levels))
     opened = [rates[level] for level in levels[first : first + count] if level in rates]
     if len(opened) == count:  # what was not played, nobody can judge
-        metrics |= {"evaluation/cleared_open": fmean(opened), "evaluation/cleared_open_worst": min(opened)}
+        metrics |= dict(zip(_OF_OPEN_LEVELS, (fmean(opened), min(opened)), strict=True))
     return metrics
+
+
+def clear_rate_metrics(world: MarioConfig) -> tuple[str, ...]:
+    """The names of all that `clear_rates` may say."""
+    if len(world.start_levels) == 1:
+        return ()
+    return (*(_metric(str(level)) for level in world.start_levels), *_OF_OPEN_LEVELS)
+
+
+def _metric(level: str) -> str:
+    return f"evaluation/cleared_{level.replace('-', '_')}"
 
 
 def levels_not_judged(world: MarioConfig, config: EvaluationConfig) -> list[str]:

@@ -16,7 +16,7 @@ from respawn.contracts.world import World
 from respawn.evaluation.config import ScoutConfig
 from respawn.worlds.mario.config import MarioConfig
 from respawn.worlds.mario.hard_starts import HardStart
-from respawn.worlds.mario.levels import find_level
+from respawn.worlds.mario.levels import Level, find_level
 from respawn.worlds.mario.limits import DEATH, PIT
 
 DEATHS = frozenset({DEATH, PIT})
@@ -99,7 +99,7 @@ def _play_batch(
 
 def worst_starts(courses: Sequence[Course], scout: ScoutConfig, world: MarioConfig) -> list[dict[str, Any]]:
     """Starts shortly before deaths, as a harvest takes them: from each place in turn, the deadliest place first."""
-    places: dict[tuple[str, int], list[dict[str, Any]]] = {}
+    places: dict[int, list[dict[str, Any]]] = {}
     for number, course in enumerate(courses):
         if course.episode.end not in DEATHS:
             continue
@@ -108,11 +108,24 @@ def worst_starts(courses: Sequence[Course], scout: ScoutConfig, world: MarioConf
             continue
         level, x = str(course.episode.facts["level"]), float(course.episode.facts["end_x"])
         start = HardStart(find_level(level), course.waited, course.held[:-before])
-        entry = {"episode": number, "seed": course.seed, "state": start.state(world), "x": x}
-        places.setdefault((level, int(x) // PLACE_PIXELS), []).append(entry)
+        place = _place(start.level, x)
+        entry: dict[str, Any] = {
+            "episode": number,
+            "seed": course.seed,
+            "state": start.state(world),
+            "x": x,
+            "place": place,
+        }
+        places.setdefault(place, []).append(entry)
     by_deaths = sorted(places.values(), key=len, reverse=True)  # among equals, those that were found first
     for entries in by_deaths:
         for entry in entries:
-            entry["features"] = {"x": entry.pop("x"), "difficulty": len(entries) / len(courses)}
+            where = {name: entry.pop(name) for name in ("x", "place")}
+            entry["features"] = {**where, "difficulty": len(entries) / len(courses)}
     rounds = max((len(entries) for entries in by_deaths), default=0)
     return [entries[turn] for turn in range(rounds) for entries in by_deaths if turn < len(entries)]
+
+
+def _place(level: Level, x: float) -> int:
+    """A number for where somebody died: world, stage and how many places to the right, as in 1-2 at 640: 12010."""
+    return (level.world * 10 + level.stage) * 1000 + int(x) // PLACE_PIXELS

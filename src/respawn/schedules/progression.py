@@ -53,21 +53,35 @@ class Watch:
 class Progression:
     """Offers scripts. It turns no knob.
 
-    While anything is forced, how far the agent comes is not its own doing: whatever is watched is watched anew from the
-    update after.
+    While anything is forced, how far the agent comes is not its own doing, and metrics are means over recent episodes:
+    whatever is watched is watched anew once all of those are the agent's own.
     """
 
-    def __init__(self, config: ProgressionConfig, world: WorldSpec, *, probed: str | None = None) -> None:
+    def __init__(
+        self,
+        config: ProgressionConfig,
+        world: WorldSpec,
+        *,
+        probed: str | None = None,
+        settling_episodes: int = 0,
+        most_lag: int = 0,
+    ) -> None:
         """Build it as it is before the first update; raises ConfigError for what this world cannot do.
 
         Args:
           config: what is forced, and when.
           world: whose actions are forced.
           probed: the action that probing found to lead forward, if it was done and found one.
+          settling_episodes: how many must end after the last forced decision until metrics know nothing of it.
+          most_lag: updates until a rollout is learned from, at most.
         """
         self._config = config
         self._world = world
-        names_of_actions(world)  # refuses worlds without single choices
+        self._settling_episodes = settling_episodes
+        self._most_lag = most_lag
+        if config.forces_anything:
+            names_of_actions(world)  # refuses worlds without single choices
+        self._check_lag()
         self._metric = config.metric or (f"episode/{world.forward_fact}" if world.forward_fact else "return/mean")
         self._forward, self._source = self._resolved(probed)
         self._first = in_decisions(config.first_parts, world)
@@ -78,7 +92,19 @@ class Progression:
         self._numbers = {"bootstrap": 0, "plateau": 0}  # of the last script of each
         self._last_bootstrap = 0  # the update after which it began
         self._forcing = False
+        self._quiet_updates = 0  # since one in which anything was forced
+        self._forced_episodes: int | None = None  # how many had ended when that was; None: never
         self._said = False
+
+    def _check_lag(self) -> None:
+        """Refuse to fire again before what was fired can have shown."""
+        for name in ("bootstrap_after", "plateau_after"):
+            after = getattr(self._config, name)
+            if 0 < after <= self._most_lag:
+                raise ConfigError(
+                    f"schedules.progression.{name.replace('_', '-')} is {after}, and what is forced shows up to "
+                    f"{self._most_lag} updates later, so it would be forced again before that; take more updates"
+                )
 
     def _resolved(self, probed: str | None) -> tuple[int | None, str]:
         """The forward action, and who says so."""
@@ -147,15 +173,29 @@ class Progression:
         concluded = [] if self._said else self._introduction()
         self._said = True
         forced = report.metrics.get(SCRIPTED, 0.0) > 0.0
+        value = report.metrics.get(self._metric)
+        self._quiet_updates = 0 if forced else self._quiet_updates + 1
         if forced:
+            self._forcing, self._forced_episodes = True, report.episodes
+        elif self._forcing and self._is_over(update):
+            self._forcing = False
+            concluded.append({"event": "handed_back"})
+        if self._is_settled(report.episodes, value) and not forced:
+            concluded += self._look(report, value)
+        else:
             for watch in self._watches.values():
                 watch.begin_anew(update)
-        elif self._forcing:
-            concluded.append({"event": "handed_back"})
-        self._forcing = forced
-        if not forced:
-            concluded += self._look(update, report.metrics.get(self._metric))
         return tuple(Ruling(update, NAME, facts) for facts in concluded)
+
+    def _is_over(self, update: int) -> bool:
+        """Whether nothing more is to come of the last script: not of one for each episode, nor of slower actors."""
+        offered = self.scripts(Clock(updates=update))
+        return self._quiet_updates >= self._most_lag and not any(script.each_episode for script in offered)
+
+    def _is_settled(self, episodes: int, value: float | None) -> bool:
+        """Whether the metric is the policy's own doing; one that no episode has made yet is."""
+        since = self._forced_episodes
+        return since is None or value is None or episodes - since >= self._settling_episodes
 
     def _introduction(self) -> list[dict[str, Any]]:
         """What was settled before the first update."""
@@ -165,9 +205,9 @@ class Progression:
             said.append({"event": "forward_action", "action": name, "source": self._source})
         return said + [self._begun(script) for script in self.scripts(Clock())]
 
-    def _look(self, update: int, value: float | None) -> list[dict[str, Any]]:
+    def _look(self, report: UpdateReport, value: float | None) -> list[dict[str, Any]]:
         """Compare an update in which only the policy acted with the best before it."""
-        config, concluded = self._config, []
+        config, concluded, update = self._config, [], report.update
         without = {name: watch.see(update, value) for name, watch in self._watches.items()}
         if config.warn_after and without["warning"] and without["warning"] % config.warn_after == 0:
             best = self._watches["warning"].best
@@ -176,6 +216,7 @@ class Progression:
         for reason in ("plateau", "bootstrap"):
             if self._is_due(reason, update, without[reason]):
                 concluded.append(self._fire(reason, update, value))
+                self._forced_episodes = report.episodes
                 break  # one at a time: the other is watched anew after it
         return concluded
 
@@ -214,6 +255,8 @@ class Progression:
             "numbers": dict(self._numbers),
             "last_bootstrap": self._last_bootstrap,
             "forcing": self._forcing,
+            "quiet_updates": self._quiet_updates,
+            "forced_episodes": self._forced_episodes,
             "said": self._said,
         }
 
@@ -225,3 +268,4 @@ class Progression:
         self._fired, self._numbers = dict(state["fired"]), dict(state["numbers"])
         self._last_bootstrap = state["last_bootstrap"]
         self._forcing, self._said = state["forcing"], state["said"]
+        self._quiet_updates, self._forced_episodes = state["quiet_updates"], state["forced_episodes"]

@@ -34,7 +34,7 @@ class ProgressionConfig:
     sequence_when: Literal["run", "episodes"] = "run"
     """run: the script once in each lane, when the run begins; episodes: at the start of every episode"""
     sequence_updates: int = 0
-    """with episodes: so many updates long"""
+    """with episodes: so many updates long; what was gathered by then but not yet learned from comes after them"""
     forward_frames: int = 0
     """force the forward action for so many frames in each lane, after the script of the run; 0: not at all"""
     forward_action: str = ""

@@ -1,4 +1,4 @@
-"""What starts are like: clusters by speed and heading, and filters that make a mix of starts more even."""
+"""What starts are like: clusters by speed and heading or by place, and filters that make a mix of starts more even."""
 
 import math
 from collections.abc import Callable, Mapping, Sequence
@@ -16,8 +16,11 @@ DIFFICULTY = "difficulty"
 
 _EDGE = 1e-6  # files have so many decimals: what was meant to lie on a bin's lower edge belongs to it
 
-ClusterKey = tuple[int, int]
-"""bins of speed and of heading; -1 where a start does not say"""
+PLACE = "place"
+"""the feature of starts that lie at a place: those at one are a cluster, whatever else they say"""
+
+ClusterKey = tuple[int, ...]
+"""bins of speed and of heading, -1 where a start does not say; or a place"""
 
 
 @dataclass(frozen=True)
@@ -111,6 +114,8 @@ def composition(
 
 def cluster_key(start: HardStart, settings: StartFilter) -> ClusterKey:
     """The cluster that a start belongs to."""
+    if PLACE in start.features:
+        return (int(start.features[PLACE]),)
     speed, heading = start.features.get("speed"), start.features.get("heading_deg")
     return (
         -1 if speed is None else int((speed + _EDGE) // settings.speed_bin),
@@ -185,8 +190,11 @@ def _described(values: Sequence[float]) -> dict[str, float] | None:
 def _told(
     key: ClusterKey, members: Sequence[HardStart], settings: StartFilter, total: int, hardness: float | None
 ) -> dict[str, Any]:
-    speed, heading = key
     told: dict[str, Any] = {"count": len(members), "share": len(members) / total}
+    if len(key) == 1:
+        told[PLACE] = key[0]
+        return told if hardness is None else {**told, DIFFICULTY: hardness}
+    speed, heading = key
     if speed >= 0:
         told |= {"speed_bin_start": speed * settings.speed_bin, "speed_bin_end": (speed + 1) * settings.speed_bin}
     if heading >= 0:

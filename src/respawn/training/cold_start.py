@@ -10,6 +10,7 @@ from respawn.errors import ConfigError
 from respawn.schedules.progression import NAME, Progression
 from respawn.schedules.script_text import names_of_actions
 from respawn.training.config import RunConfig
+from respawn.training.reporter import RECENT_EPISODES
 from respawn.worlds.registry import numeric_facts
 
 WATCHED = (
@@ -33,13 +34,22 @@ def make_progression(config: RunConfig, world: World, notify: Callable[[Event], 
     known = (*WATCHED, *(f"episode/{name}" for name in numeric_facts(config.world)))
     if settings.metric and settings.metric not in known:
         raise ConfigError(f"schedules.progression.metric must be one of {', '.join(known)}, not '{settings.metric}'")
-    names = names_of_actions(world.spec)
     probed = None
     if settings.probe_decisions:
+        names = names_of_actions(world.spec)
         tried = probe_actions(world, settings.probe_decisions)
         probed = names[tried[0].action] if _leads_on(tried, world.spec) else None
         notify(_told(tried, names, probed, settings.probe_decisions))
-    return (Progression(settings, world.spec, probed=probed),)
+    # Episodes that were under way at the last forced decision end after it, and are not the policy's own either.
+    under_way = config.collection.num_worlds * world.spec.num_lanes // world.spec.lanes_per_episode
+    progression = Progression(
+        settings,
+        world.spec,
+        probed=probed,
+        settling_episodes=RECENT_EPISODES + under_way,
+        most_lag=config.collection.greatest_lag,
+    )
+    return (progression,)
 
 
 def _leads_on(tried: Sequence[Probed], spec: WorldSpec) -> bool:

@@ -4,9 +4,10 @@ import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from typing import Any
+from typing import Annotated, Any
 
 import dacite
+import tyro
 
 from respawn.checkpoints.config import CheckpointsConfig
 from respawn.collection.config import CollectionConfig
@@ -16,7 +17,7 @@ from respawn.errors import ConfigError
 from respawn.evaluation.config import EvaluationConfig
 from respawn.evaluation.evaluator import summarise
 from respawn.evaluation.fish_report import EVALUATION_METRICS
-from respawn.evaluation.mario_evaluator import levels_not_judged
+from respawn.evaluation.mario_evaluator import clear_rate_metrics
 from respawn.learners.build import LearnerConfig
 from respawn.learners.ppo.config import PPOConfig
 from respawn.learners.vtrace.config import VTraceConfig
@@ -25,6 +26,7 @@ from respawn.models.config import ModelConfig
 from respawn.observers.config import ObserversConfig
 from respawn.schedules.config import SchedulesConfig
 from respawn.schedules.progression_config import ProgressionConfig
+from respawn.training.mario_checks import check_level_gate, check_scouts
 from respawn.worlds.fish.config import FishConfig
 from respawn.worlds.foreign.config import ForeignConfig
 from respawn.worlds.mario.config import MarioConfig
@@ -40,6 +42,7 @@ NOT_NUMBERS_OF_EVALUATION = {"stop_at": None, "stop_after": 1}
 NOT_NUMBERS_OF_WORLDS = frozenset({"rom", "engine_threads"})
 
 ADDED_LATER: Mapping[str, Any] = {
+    "weights_from": "",
     "schedules.entropy_windows": [],
     "schedules.curriculum": None,
     "learner.replay": asdict(ReplayConfig()),
@@ -101,6 +104,9 @@ class RunConfig:
     """length that schedules spread over; grows to --updates where that is more"""
     wants_gpu: bool = False
     """this run would take very long on a CPU: do not start it there unless asked by --device cpu"""
+    weights_from: Annotated[str, tyro.conf.arg(metavar="RUN[@CHECKPOINT]")] = ""
+    """begin with the weights of this run's newest checkpoint, or of RUN@best or RUN@u00000100, and with nothing else
+    of it; 'mario' or 'fish': with those that come with respawn; empty: with fresh ones"""
     world: WorldConfig = field(default_factory=ForeignConfig)
     """where the agent lives"""
     model: ModelConfig = field(default_factory=ModelConfig)
@@ -141,8 +147,10 @@ class RunConfig:
         self._check_minibatches()
         self._check_cuda_graphs()
         self._check_replay()
-        self._check_level_gate()
-        self._check_scouts()
+        if self.schedules.levels is not None:
+            longest = max(self.planned_updates, self.last_update)
+            check_level_gate(self.schedules.levels, self.world, self.evaluation, longest)
+        check_scouts(self.world, self.evaluation, self.schedules)
         if self.evaluation.worst_films > 0 and not isinstance(self.world, FishConfig):
             raise ConfigError(
                 "evaluation.worst-films films schools of fish, and this run is in another world; leave it out, "
@@ -183,39 +191,8 @@ class RunConfig:
         """The names of all that an evaluation says in this run's world."""
         if isinstance(self.world, FishConfig):
             return EVALUATION_METRICS
-        return (*_EVERY_WORLDS_METRICS, *(f"evaluation/{name}" for name in numeric_facts(self.world)))
-
-    def _check_level_gate(self) -> None:
-        if self.schedules.levels is None:
-            return
-        if not isinstance(self.world, MarioConfig) or self.world.whole_game:
-            raise ConfigError(
-                "schedules.levels opens the levels of world.levels in Mario, and there are none here; leave it out"
-            )
-        if self.evaluation.every_updates == 0:
-            raise ConfigError("schedules.levels moves on evaluations, and there are none: set evaluation.every-updates")
-        self.schedules.levels.for_levels(len(self.world.start_levels))
-        missed = levels_not_judged(self.world, self.evaluation)
-        if missed:
-            raise ConfigError(
-                f"schedules.levels goes by every level's clear rate, and the {self.evaluation.episodes} "
-                f"evaluation.episodes are too few to play {', '.join(missed)}; raise them"
-            )
-
-    def _check_scouts(self) -> None:
-        curriculum, scouts = self.schedules.curriculum, self.evaluation.scout.episodes
-        hard_starts = None if curriculum is None else curriculum.hard_starts
-        harvests = hard_starts is not None and any(stage.file is None for stage in hard_starts.stages)
-        if scouts and (not isinstance(self.world, MarioConfig) or self.world.whole_game or not harvests):
-            raise ConfigError(
-                "evaluation.scout.episodes finds hard starts in Mario's levels for a stage of "
-                "schedules.curriculum.hard_starts without a file, and there is none here; leave it out, or add one"
-            )
-        if harvests and isinstance(self.world, MarioConfig) and not scouts:
-            raise ConfigError(
-                "a stage of schedules.curriculum.hard_starts has no file and waits for a harvest, and nobody harvests: "
-                "set evaluation.scout.episodes"
-            )
+        levels = clear_rate_metrics(self.world) if isinstance(self.world, MarioConfig) else ()
+        return (*_EVERY_WORLDS_METRICS, *(f"evaluation/{name}" for name in numeric_facts(self.world)), *levels)
 
     def _check_best_metric(self) -> None:
         known = self.evaluation_metrics
@@ -285,18 +262,19 @@ def _as_float(value: Any) -> Any:
 def config_sha256(config: RunConfig) -> str:
     """A fingerprint of the settings that decide numbers."""
     as_read_back = config_to_json(config_from_json(config_to_json(config)))  # a 1 where a float belongs becomes 1.0
-    return hashlib.sha256(json.dumps(_deciding_numbers(as_read_back), sort_keys=True).encode()).hexdigest()
+    return hashlib.sha256(json.dumps(deciding_numbers(as_read_back), sort_keys=True).encode()).hexdigest()
 
 
 def unsaid_settings(config: RunConfig, said: Mapping[str, Any]) -> list[str]:
     """The settings that decide numbers of which plain data, that `config` was read from, said nothing."""
-    numbers = _deciding_numbers(config_to_json(config))
+    numbers = deciding_numbers(config_to_json(config))
     for name in NOT_NUMBERS_OF_EVALUATION:
         numbers["evaluation"].pop(name)
     return _missing(numbers, said)
 
 
-def _deciding_numbers(plain: Mapping[str, Any]) -> dict[str, Any]:
+def deciding_numbers(plain: Mapping[str, Any]) -> dict[str, Any]:
+    """A configuration as plain data, without the settings that decide no number."""
     numbers = {name: value for name, value in plain.items() if name not in NOT_NUMBERS}
     numbers["evaluation"] = {**numbers["evaluation"], **NOT_NUMBERS_OF_EVALUATION}
     for films in ("video_every", "worst_films"):  # nor does a film

@@ -5,7 +5,7 @@ from dataclasses import MISSING, fields
 
 from respawn.contracts.knobs import KnobSpec
 from respawn.contracts.schedule import Schedule
-from respawn.errors import ConfigError
+from respawn.errors import ConfigError, KnobError
 from respawn.schedules.adaptive import AdaptiveChannel
 from respawn.schedules.adaptive_config import AdaptiveConfig
 from respawn.schedules.compose import Fixed, KnobSchedule, check_reach
@@ -28,6 +28,7 @@ def knob_schedules(config: RunConfig, knobs: tuple[KnobSpec, ...]) -> list[Sched
     made = _curves(config, specs)
     _lay_windows(config, specs, made)
     for channel in config.schedules.adaptive:
+        _check_knob(channel.knob, "an adaptive channel turns", config, specs)
         _check_signal(channel, config, specs)
         _check_pace(channel, config)
         beneath = made.get(channel.knob) or Fixed(channel.knob, _setting(specs, channel.knob))
@@ -75,6 +76,7 @@ def _usual_curves() -> dict[str, CurveConfig]:
 def _lay_windows(config: RunConfig, specs: dict[str, KnobSpec], made: dict[str, KnobSchedule]) -> None:
     given, last_update = config.schedules, max(config.planned_updates, config.last_update)
     for name in dict.fromkeys(window.knob for window in given.windows):
+        _check_knob(name, "a window sets", config, specs)
         windows = [window for window in given.windows if window.knob == name]
         for window in windows:
             if window.first > last_update:
@@ -83,6 +85,20 @@ def _lay_windows(config: RunConfig, specs: dict[str, KnobSpec], made: dict[str, 
                     "it earlier, or plan more updates"
                 )
         made[name] = Windows(name, _setting(specs, name), windows, made.get(name))
+
+
+def _check_knob(name: str, who: str, config: RunConfig, specs: dict[str, KnobSpec]) -> None:
+    """Refuse to turn what is not there, and what nothing is there to be turned for."""
+    if name not in specs:
+        close = difflib.get_close_matches(name, specs, n=1)
+        hint = f"did you mean {close[0]}?" if close else f"the knobs here are: {', '.join(sorted(specs))}"
+        raise KnobError(f"{who} '{name}', which nothing consumes; {hint}")
+    curriculum = config.schedules.curriculum
+    if name == "hard_start_share" and (curriculum is None or curriculum.hard_starts is None):
+        raise KnobError(
+            f"{who} 'hard_start_share', and there are no hard starts; give schedules.curriculum.hard_starts, whose "
+            "share and final-fraction say the same"
+        )
 
 
 def _setting(specs: dict[str, KnobSpec], name: str) -> float:

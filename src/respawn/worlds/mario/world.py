@@ -206,7 +206,7 @@ class MarioWorld:
             lanes = np.flatnonzero(ended).astype(np.int32)
             episodes = self._tracker.record_arrays(
                 reward, terminated, truncated, {lane: ENDS[ends[lane]] for lane in lanes.tolist()},
-                {lane: self._describe(lane, int(ends[lane])) for lane in lanes.tolist()},
+                {lane: self._ended(lane, int(ends[lane])) for lane in lanes.tolist()},
             )  # fmt: skip
             self._count_cleared(lanes, ends)
             self._episodes[lanes] += np.uint64(1)
@@ -259,10 +259,12 @@ class MarioWorld:
 
     def _describe(self, lane: int, end: int) -> dict[str, float | str]:
         level = self._levels[self._progress.start[lane] // (self._config.most_waiting_frames + 1)]
-        facts = self._progress.facts(lane, end, self._facts, level)
-        if self._hard[lane]:  # a level of which only the end was played was not cleared
-            facts["cleared"] = math.nan
-        return {**facts, "hard_start": float(self._hard[lane])}
+        return {**self._progress.facts(lane, end, self._facts, level), "hard_start": float(self._hard[lane])}
+
+    def _ended(self, lane: int, end: int) -> dict[str, float | str]:
+        """What is said of an episode: of one that began in the middle, nothing that counts from a level's beginning."""
+        facts = self._describe(lane, end)
+        return {**facts, **dict.fromkeys(("cleared", "x", "flags"), math.nan)} if self._hard[lane] else facts
 
     def observe(self) -> Tensor:
         """The current observations."""
