@@ -1,6 +1,7 @@
 """Several actors: which weights gather what, in which order, and what becomes of those that are lost."""
 
 import threading
+import time
 from dataclasses import replace
 from functools import partial
 
@@ -197,6 +198,39 @@ def test_one_that_is_lost_again_and_again_ends_the_run(allowed, tmp_path):
         pool.finish()
     assert len(events) == allowed
     pool.close()
+
+
+def test_who_finished_while_another_was_replaced_is_not_taken_for_hung(tmp_path):
+    """The first is lost; its replacement takes longer to come than a rollout may take."""
+
+    class Slow(FakeWorld):
+        def __init__(self, number):
+            super().__init__(3, with_absences=True)
+            self._number = number
+
+        def step(self, actions):
+            if self._number == 0 and failures:
+                assert other_is_done.wait(5.0)
+                raise OSError(failures.pop())
+            return super().step(actions)
+
+    def make_world(number):
+        if number == 0 and not failures:
+            time.sleep(0.6)
+        return Slow(number)
+
+    def note(event):
+        events.append(event.facts["actor"])
+
+    failures, events, other_is_done = ["lost"], [], threading.Event()
+    pool = make_pool(tmp_path, 2, make_world=make_world, notify=note, rollout_seconds=0.4)
+    pool.start(ORDERS[0])
+    threading.Timer(0.2, other_is_done.set).start()
+    pool.finish()
+    pool.start(ORDERS[0])
+    pool.finish()
+    pool.close()
+    assert events == [0]
 
 
 def test_an_actor_that_hangs_is_replaced(tmp_path):

@@ -1,4 +1,5 @@
 import os
+import resource
 
 import pytest
 import torch
@@ -71,3 +72,15 @@ def test_parcels_hold_tensors_in_trees(tensor):
     found = unpack(pack({"a": [tensor, 1, None], "b": {"c": "d"}}))
     assert torch.equal(found["a"][0], tensor) and found["a"][0].dtype == tensor.dtype
     assert found["a"][1:] == [1, None] and found["b"] == {"c": "d"}
+
+
+def test_too_many_open_files_are_refused_and_given_back():
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    before = len(os.listdir("/proc/self/fd"))
+    resource.setrlimit(resource.RLIMIT_NOFILE, (before + 20, hard))
+    try:
+        with pytest.raises(ConfigError, match=r"more open files than can be had.*most-lag"):
+            SlotFiles(300, 2)
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+    assert len(os.listdir("/proc/self/fd")) == before

@@ -6,8 +6,6 @@ import pytest
 import torch
 from practice import LEARNERS, assert_alike, make_model, practise, random_rollout
 
-from respawn.learners.trainee import Trainee  # noqa: F401
-
 
 def forced(rollout, rows, action=None):
     """The same with some rows [T, B] forced, to another action where one is given."""
@@ -66,3 +64,22 @@ def test_ppo_moves_no_policy_by_what_was_forced_throughout():
     assert not any("policy_head" in name for name in moved)
     assert any("value" in name for name in moved)
     assert metrics["policy/kl"] == metrics["policy/clip_fraction"] == metrics["loss/policy"] == 0.0
+
+
+def test_vtrace_does_not_take_what_was_forced_for_an_older_policys_doing():
+    """The policy that acted is the one that learns: whatever was forced, its ratios are 1."""
+    practice = practise(LEARNERS["vtrace"])
+    rollout = random_rollout(practice.model)
+    metrics = practice.learn(forced(rollout, some_rows(rollout)))
+    assert metrics["policy/kl"] == pytest.approx(0.0, abs=1e-6)
+    assert metrics["policy/rho_mean"] == pytest.approx(1.0, abs=1e-5)
+    assert metrics["policy/rho_clipped_fraction"] == 0.0
+
+
+def test_nor_when_it_is_replayed():
+    practice = practise(LEARNERS["vtrace with replay"])
+    rollout = random_rollout(practice.model)
+    practice.learn(forced(rollout, some_rows(rollout)), learning_rate=0.0)
+    metrics = practice.learn(rollout, learning_rate=0.0)
+    assert metrics["replay/sampled"] == 1.0
+    assert metrics["replay/rho_mean"] == pytest.approx(1.0, abs=1e-5)

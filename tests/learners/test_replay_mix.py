@@ -18,9 +18,9 @@ def replaying(core="none", gradient_norm=0.5, **settings):
     return practise(VTraceConfig(), core, replay=config, gradient_norm=gradient_norm)
 
 
-def rollouts(count, core="none", **about):
+def rollouts(count, core="none", *, with_gaps=False):
     model = make_model(core)
-    return [random_rollout(model, seed=seed, with_gaps=False, **about) for seed in range(count)]
+    return [random_rollout(model, seed=seed, with_gaps=with_gaps) for seed in range(count)]
 
 
 def learned(practice, number=6, **knobs):
@@ -46,8 +46,9 @@ def test_a_replayed_rollout_is_learned_from_as_if_it_were_new(core):
         assert together[f"replay/loss_{name}"] == pytest.approx(alone[f"loss/{name}"], rel=1e-3, abs=1e-5)
 
 
-def test_the_gradient_is_that_of_both():
-    first, second = rollouts(2)
+@pytest.mark.parametrize("with_gaps", [False, True])
+def test_the_gradient_is_that_of_both(with_gaps):
+    first, second = rollouts(2, with_gaps=with_gaps)
     practice = replaying(alpha=0.0, cost=0.5, gradient_norm=0.0)
     practice.learn(first, learning_rate=0.05)
     before = {name: tensor.clone() for name, tensor in practice.model.state_dict().items()}

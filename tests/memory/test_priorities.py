@@ -1,7 +1,16 @@
 import pytest
 import torch
+from hypothesis import given
+from hypothesis import strategies as st
 
-from respawn.memory.priorities import LARGEST_TOTAL, UNITS, importance_weights, to_masses
+from respawn.memory.priorities import (
+    LARGEST_TOTAL,
+    UNITS,
+    importance_weights,
+    stratified_targets,
+    stratified_targets_on_host,
+    to_masses,
+)
 
 
 def test_masses_are_powers_of_errors_in_whole_units():
@@ -30,3 +39,11 @@ def test_weights_undo_the_choice_as_far_as_beta_says():
     assert importance_weights(masses, total, 5, 1.0).tolist() == [1.0, 0.5, 0.25]
     assert importance_weights(masses, total, 5, 0.0).tolist() == [1.0, 1.0, 1.0]
     torch.testing.assert_close(importance_weights(masses, total, 5, 0.5), torch.tensor([1.0, 0.5**0.5, 0.5]))
+
+
+@given(count=st.integers(1, 300), total=st.integers(300, LARGEST_TOTAL), seed=st.integers(0, 1000))
+def test_targets_are_the_same_in_numpy_and_in_torch(count, total, seed):
+    uniforms = torch.rand(count, dtype=torch.float64, generator=torch.Generator().manual_seed(seed))
+    found = stratified_targets_on_host(uniforms.numpy(), total)
+    assert found.tolist() == stratified_targets(uniforms, torch.tensor(total)).tolist()
+    assert found.min() >= 0 and found.max() < total

@@ -55,6 +55,7 @@ def test_who_was_asked_for_draws(choice, on_device):
 @pytest.mark.parametrize(("tree_ms", "device_ms"), [(1, 2), (2, 1)])
 def test_auto_takes_the_faster_and_says_why(tree_ms, device_ms):
     made, events = sampler("auto", *[tree_ms] * 5, *[device_ms] * 5)
+    assert not made.on_device  # nobody has been chosen yet
     drawn(made)
     assert made.on_device == (device_ms < tree_ms)
     (event,) = events

@@ -9,6 +9,7 @@ from respawn.collection.config import CollectionConfig
 from respawn.errors import ConfigError
 from respawn.learners.ppo.config import PPOConfig
 from respawn.learners.vtrace.config import VTraceConfig
+from respawn.memory.replay_config import ReplayConfig
 from respawn.models.config import ModelConfig
 from respawn.observers.config import ObserversConfig
 from respawn.presets import DESCRIPTIONS, all_presets, find_preset
@@ -213,3 +214,14 @@ def test_fish_have_no_memory():
     fish = find_preset("fish")
     with pytest.raises(ConfigError, match=r"model\.core must be none in the fish world, not gru"):
         replace(fish, model=replace(fish.model, core="gru"))
+
+
+def test_patience_and_who_does_what_make_no_other_run():
+    plain = RunConfig(learner=VTraceConfig(replay=ReplayConfig(capacity_decisions=65_536)))
+    patient = replace(plain, collection=replace(plain.collection, actors=2))
+    replay = replace(plain.learner.replay, sampler="tree", storage="cpu")
+    assert config_sha256(replace(plain, learner=replace(plain.learner, replay=replay))) == config_sha256(plain)
+    more = replace(patient.collection, rollout_seconds=5.0, actor_start_seconds=9.0, max_replacements=1)
+    assert config_sha256(replace(patient, collection=more)) == config_sha256(patient) != config_sha256(plain)
+    fewer = replace(plain.learner, replay=replace(plain.learner.replay, segments=8))
+    assert config_sha256(replace(plain, learner=fewer)) != config_sha256(plain)

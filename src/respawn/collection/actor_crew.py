@@ -153,9 +153,10 @@ class ActorCrew:
         """Wait until somebody has something to say, or is lost and replaced."""
         limit = self._config.rollout_seconds
         left = min(member.heard + limit for member in self._members.values() if member.tickets) - time.monotonic()
-        speaking = wait([member.process.connection for member in self._members.values()], max(left, 0.0))
+        wait([member.process.connection for member in self._members.values()], max(left, 0.0))
         for number, member in self._members.items():
-            if member.process.connection in speaking:
+            # Asked only now: while one was being replaced, another may have finished long ago.
+            if member.process.connection.poll():
                 self._hear(number)
             elif member.tickets and time.monotonic() > member.heard + limit:
                 self._replace(number, _LostError("hung", limit))
@@ -254,7 +255,9 @@ class ActorCrew:
                 problem.add_note(loss.told)
             raise problem
         self.num_replaced += 1
+        exact = self.layout.spec.exact_resume if hasattr(self, "layout") else True
         message = f"actor {number} {cause}; another goes on from its last rollout, with the same orders"
+        message += "" if exact else ", but its world cannot say where it was, so its episodes begin anew"
         self._notify(Event("actor_replaced", message, "warning", {"actor": number, "cause": cause, "log": str(log)}))
         member.process = self._launch(number)
 

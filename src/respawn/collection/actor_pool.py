@@ -209,7 +209,7 @@ class ActorPool:
     def _take(self, ticket: Ticket, note_bytes: int, state_bytes: int) -> bytes:
         """A rollout is there: remember it, and answer what its actor was like after it."""
         slot = self._slots[ticket.slot]
-        note, state = slot.mailbox.get(note_bytes, state_bytes, after=ticket.knobs_bytes)
+        state, note = slot.mailbox.get(state_bytes, note_bytes, after=ticket.knobs_bytes)
         awaited = next(awaited for awaited in self._awaited if awaited.number == ticket.number)
         awaited.rollout = slot.rollout(unpack(note))
         return state

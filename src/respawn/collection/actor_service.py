@@ -116,10 +116,11 @@ class _Actor:
         began = perf_counter()
         # The state as it is now travels with every rollout: if we are lost, another goes on from it.
         state = pack(self._collector.state())
+        slot.mailbox.put(state, after=ticket.knobs_bytes)
         handing_over = perf_counter() - began
         seconds = {**rollout.phase_seconds, "back_pressure": stood_still, "hand_over": handing_over}
         note = pack(slot.put(replace(rollout, phase_seconds=seconds)))
         # Behind the knobs: whoever takes our place may need them again.
-        slot.mailbox.put(note, state, after=ticket.knobs_bytes)
+        slot.mailbox.put(note, after=ticket.knobs_bytes + len(state))
         self._connection.send(("done", (ticket.number, len(note), len(state))))
         self._idle_since = perf_counter()

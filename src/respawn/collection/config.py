@@ -27,8 +27,8 @@ class CollectionConfig:
     actors: int = 0
     """processes that collect side by side, each with its own num-lanes; 0: collect in this process"""
     most_lag: int | None = None
-    """with actors: rollouts that may be under way or waiting, and updates that weights may be old; none: as many as
-    there are actors, or with free order twice as many"""
+    """with actors: updates that weights may be old, and in fixed order rollouts that are under way or waiting; none: as
+    many as there are actors, or with free order twice as many"""
     order: Literal["fixed", "free"] = "fixed"
     """with actors: fixed: rollouts are learned from in the order in which they were begun, and a run is repeatable;
     free: whichever is ready, and no run is like another"""

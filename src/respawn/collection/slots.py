@@ -153,9 +153,18 @@ class SlotFiles:
     """Memory without a name, shared through inherited descriptors; the system frees it with its last user."""
 
     def __init__(self, num_slots: int, num_actors: int) -> None:
-        self.slots = [_anonymous_file() for _ in range(num_slots)]
-        self.mailboxes = [_anonymous_file() for _ in range(num_actors)]
+        self.slots: list[int] = []
+        self.mailboxes: list[int] = []
         """one for each actor, for its state"""
+        try:
+            self.slots.extend(_anonymous_file() for _ in range(num_slots))
+            self.mailboxes.extend(_anonymous_file() for _ in range(num_actors))
+        except OSError as problem:
+            self.close()
+            raise ConfigError(
+                f"{num_slots} rollouts in flight and {num_actors} actors need more open files than can be had "
+                f"({problem.strerror}); use fewer actors, a smaller collection.most-lag, or raise 'ulimit -n'"
+            ) from problem
 
     def open(self, layout: SlotLayout) -> list[Slot]:
         """Make room; done once, by whoever made the files."""

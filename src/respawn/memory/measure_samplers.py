@@ -9,7 +9,7 @@ import numpy as np
 import torch
 
 from respawn.memory.prefix_sampler import PrefixSampler
-from respawn.memory.priorities import stratified_targets, to_masses
+from respawn.memory.priorities import stratified_targets, stratified_targets_on_host, to_masses
 from respawn.memory.sum_tree import SumTree
 
 ALPHA, EPSILON = 0.6, 0.01
@@ -49,7 +49,7 @@ class _Entries:
         """Seconds of one draw."""
         self.tree_set()
         began = perf_counter()
-        self._tree.find(stratified_targets(self._uniforms, torch.tensor(self._tree.total)).numpy())
+        self._tree.find(stratified_targets_on_host(self._uniforms.numpy(), self._tree.total))
         return perf_counter() - began
 
     def device_set(self) -> float:

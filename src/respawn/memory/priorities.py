@@ -4,8 +4,13 @@ A mass is a priority in whole units of 2^-24: sums of whole numbers are exact, s
 order, on whatever device, draws the same (https://arxiv.org/abs/1511.05952 has the formulas).
 """
 
+from typing import Any, TypeAlias
+
+import numpy as np
 import torch
 from torch import Tensor
+
+Whole: TypeAlias = "np.ndarray[Any, np.dtype[Any]]"
 
 UNITS = float(2**24)
 """Masses in a priority of 1."""
@@ -36,6 +41,18 @@ def stratified_targets(uniforms: Tensor, total: Tensor) -> Tensor:
     widths = bounds[1:] - bounds[:-1]
     within = (uniforms * widths.double()).long()
     return bounds[:-1] + torch.minimum(within, widths - 1)
+
+
+def stratified_targets_on_host(uniforms: Whole, total: int) -> Whole:
+    """The same numbers as `stratified_targets`, in NumPy: for a few hundred of them torch takes three times as long."""
+    count = len(uniforms)
+    edges = np.arange(count + 1, dtype=np.int64)
+    whole, rest = divmod(total, count)
+    bounds = edges * whole + (edges * rest) // count
+    widths = np.diff(bounds)
+    within = (uniforms * widths).astype(np.int64)
+    targets: Whole = bounds[:-1] + np.minimum(within, widths - 1)
+    return targets
 
 
 def importance_weights(masses: Tensor, total: Tensor, size: int, beta: float) -> Tensor:

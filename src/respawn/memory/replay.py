@@ -64,7 +64,7 @@ class PrioritisedReplay:
                 self._sampler = self._new_sampler()
             lanes = rollout.valid.any(0).cpu().nonzero().squeeze(1)
             slots = self._segments.push(rollout, lanes)
-            self._pushed_decisions += len(lanes) * self._segments.num_steps
+            self._pushed_decisions += int(rollout.valid.sum())
         self._assign(slots, errors[lanes.to(errors.device)])
 
     def draw(self, beta: float, version: int) -> Replayed:

@@ -29,9 +29,10 @@ class ReplayConfig:
     epsilon: float = 0.01
     """added to every error, so that nothing is forgotten for good"""
     half_scalars: bool = False
-    """keep rewards and log-probabilities in 16 bits"""
+    """keep rewards and log-probabilities in 16 bits: to a thousandth, but for those under 0.0001, which lose more"""
     memory_gb: float = 2.0
-    """most memory that segments may take, in units of 10^9 bytes; a capacity that needs more is made smaller"""
+    """most memory that segments may take, in units of 10^9 bytes, with one time-out in each; a capacity that needs more
+    is made smaller"""
     storage: Literal["device", "cpu"] = "device"
     """where segments are kept: with the model, or in the computer's own memory"""
     sampler: SamplerChoice = "auto"

@@ -10,7 +10,7 @@ from torch import Tensor
 
 from respawn.contracts.records import Event
 from respawn.memory.prefix_sampler import PrefixSampler
-from respawn.memory.priorities import stratified_targets
+from respawn.memory.priorities import stratified_targets, stratified_targets_on_host
 from respawn.memory.sum_tree import SumTree
 
 SamplerChoice: TypeAlias = Literal["tree", "device", "auto"]
@@ -53,8 +53,8 @@ class ChosenSampler:
 
     @property
     def on_device(self) -> bool:
-        """Whether the device's sampler draws now."""
-        return self._prefix is not None
+        """Whether the device's sampler draws now; while nobody has been chosen, it does not."""
+        return self._prefix is not None and not self._undecided
 
     def masses(self, num_slots: int) -> "np.ndarray[tuple[int], np.dtype[np.int64]]":
         """The masses of the first entries; not to be changed."""
@@ -84,9 +84,9 @@ class ChosenSampler:
 
     def _from_tree(self, uniforms: Tensor) -> Draw:
         assert self._tree is not None
-        total = torch.tensor(self._tree.total)
-        slots = self._tree.find(stratified_targets(uniforms, total).numpy())
-        found = torch.from_numpy(slots), torch.from_numpy(self._tree.masses(slots)), total
+        total = self._tree.total
+        slots = self._tree.find(stratified_targets_on_host(uniforms.numpy(), total))
+        found = torch.from_numpy(slots), torch.from_numpy(self._tree.masses(slots)), torch.tensor(total)
         return Draw(*(tensor.to(self._device) for tensor in found))
 
     def _from_device(self, uniforms: Tensor) -> Draw:

@@ -4,7 +4,9 @@ A segment is a whole lane, T steps, because what a recurrent core remembered is 
 advantages are not kept: whoever replays a segment makes them anew.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from itertools import groupby
+from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -21,6 +23,19 @@ _MEMORY = "memory."
 _HALF_MAX = float(torch.finfo(torch.float16).max)
 
 
+class _Cuts(NamedTuple):
+    """The rows of a segment that were cut, and where what was seen there lies."""
+
+    rows: list[int]
+    first: int
+    seen: Tensor
+
+    @property
+    def observations(self) -> Tensor:
+        """What was seen there [K, ...]."""
+        return self.seen[self.first : self.first + len(self.rows)]
+
+
 class Segments:
     """Preallocated when the first rollout comes, whose shapes all others share."""
 
@@ -32,8 +47,8 @@ class Segments:
         self._notify = notify
         self._told_of_clamping = False
         self._kept: dict[str, Tensor] = {}  # [capacity, rows, ...] by field, [capacity, ...] by name of memory
-        # Cut observations are few and unevenly spread, so each segment that has any keeps its own.
-        self._cuts: dict[int, tuple[list[int], Tensor]] = {}  # rows, and what was seen there [K, ...]
+        # Cut observations are few and unevenly spread, so segments that have any know where theirs are.
+        self._cuts: dict[int, _Cuts] = {}  # by slot
         self._born = np.zeros(0, dtype=np.int64)  # [capacity] version of the weights that gathered each
         self.num_steps = 0
         self.capacity = 0
@@ -103,14 +118,25 @@ class Segments:
         return clamped.half()
 
     def _keep_cuts(self, rollout: Rollout, slot_of: dict[int, int]) -> None:
-        by_lane: dict[int, list[tuple[int, int]]] = {}
-        for number, (row, lane) in enumerate(rollout.cuts.tolist()):
-            by_lane.setdefault(lane, []).append((row, number))
-        for lane, cuts in by_lane.items():
-            if lane in slot_of:
-                numbers = torch.tensor([number for _, number in cuts], device=rollout.cut_observations.device)
-                seen = rollout.cut_observations[numbers].to(self._resting)
-                self._cuts[slot_of[lane]] = [row for row, _ in cuts], seen
+        found = sorted(
+            (lane, row, number) for number, (row, lane) in enumerate(rollout.cuts.tolist()) if lane in slot_of
+        )
+        if found:
+            numbers = torch.tensor([number for _, _, number in found], device=rollout.cut_observations.device)
+            self._lay_cuts(
+                [(slot_of[lane], row) for lane, row, _ in found], rollout.cut_observations[numbers].to(self._resting)
+            )
+
+    def _lay_cuts(self, places: Sequence[tuple[int, int]], seen: Tensor) -> None:
+        """Remember `seen` [K, ...], which belongs to (slot, row) [K], those of one slot one after the other.
+
+        One tensor for all of a rollout: its segments are overwritten about when the last of them is.
+        """
+        first = 0
+        for slot, group in groupby(places, key=lambda place: place[0]):
+            rows = [row for _, row in group]
+            self._cuts[slot] = _Cuts(rows, first, seen)
+            first += len(rows)
 
     def gather(self, slots: "np.ndarray[tuple[int], np.dtype[np.int64]]") -> Rollout:
         """The segments at `slots` [N] as the lanes of a rollout, which no episodes are told of."""
@@ -139,18 +165,17 @@ class Segments:
 
     def _gathered_cuts(self, slots: list[int]) -> tuple[Tensor, Tensor]:
         found = [
-            (row, lane, seen[number])
+            (row, lane, cuts.seen[cuts.first + number])
             for lane, slot in enumerate(slots)
-            if slot in self._cuts
-            for rows, seen in (self._cuts[slot],)
-            for number, row in enumerate(rows)
+            if (cuts := self._cuts.get(slot)) is not None
+            for number, row in enumerate(cuts.rows)
         ]
         found.sort(key=lambda cut: cut[:2])  # by row, then lane, as collectors do
         if not found:
             empty = self._kept["observations"][0, :0].to(self._device)
             return torch.zeros((0, 2), dtype=torch.int64), empty
-        cuts = torch.tensor([cut[:2] for cut in found])
-        return cuts, torch.stack([seen for _, _, seen in found]).to(self._device)
+        places = torch.tensor([cut[:2] for cut in found])
+        return places, torch.stack([seen for _, _, seen in found]).to(self._device)
 
     def mean_birth(self, slots: "np.ndarray[tuple[int], np.dtype[np.int64]]") -> float:
         """The mean version of the weights that gathered some segments."""
@@ -175,8 +200,8 @@ class Segments:
             "born": self._born[: self.stored].copy(),
             "kept": {name: kept[: self.stored].clone() for name, kept in self._kept.items()},
             "cut_slots": [slot for slot, _ in cuts],
-            "cut_rows": [rows for _, (rows, _) in cuts],
-            "cut_observations": torch.cat([seen for _, (_, seen) in cuts]) if cuts else None,
+            "cut_rows": [cut.rows for _, cut in cuts],
+            "cut_observations": torch.cat([cut.observations for _, cut in cuts]) if cuts else None,
             "told_of_clamping": self._told_of_clamping,
         }
 
@@ -189,11 +214,10 @@ class Segments:
         self._born[: self.stored] = state["born"]
         for name, part in state["kept"].items():
             self._kept[name][: self.stored] = part.to(self._resting)
-        first = 0
-        for slot, rows in zip(state["cut_slots"], state["cut_rows"], strict=True):
-            seen = state["cut_observations"][first : first + len(rows)]
-            self._cuts[slot] = list(rows), seen.to(self._resting, copy=True)
-            first += len(rows)
+        if state["cut_observations"] is not None:
+            slots_and_rows = zip(state["cut_slots"], state["cut_rows"], strict=True)
+            places = [(slot, row) for slot, rows in slots_and_rows for row in rows]
+            self._lay_cuts(places, state["cut_observations"].to(self._resting, copy=True))
 
 
 def storage_device(config: ReplayConfig, device: torch.device) -> torch.device:

@@ -3,6 +3,7 @@
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
+from copy import deepcopy
 from dataclasses import asdict, dataclass, field, replace
 from typing import Annotated, Any
 
@@ -40,6 +41,12 @@ NOT_NUMBERS_OF_EVALUATION = {"stop_at": None, "stop_after": 1}
 """Fields of an evaluation that a resumed run may change too, by what counts in their place: when to stop."""
 
 NOT_NUMBERS_OF_WORLDS = frozenset({"rom", "engine_threads"})
+
+NOT_NUMBERS_WITHIN = {
+    "collection": ("actor_start_seconds", "rollout_seconds", "max_replacements"),
+    "learner.replay": ("sampler", "storage", "fallback_ms"),
+}
+"""How patient one is, and who does what with the same result."""
 
 ADDED_LATER: Mapping[str, Any] = {
     "weights_from": "",
@@ -275,12 +282,18 @@ def unsaid_settings(config: RunConfig, said: Mapping[str, Any]) -> list[str]:
 
 def deciding_numbers(plain: Mapping[str, Any]) -> dict[str, Any]:
     """A configuration as plain data, without the settings that decide no number."""
-    numbers = {name: value for name, value in plain.items() if name not in NOT_NUMBERS}
+    numbers = deepcopy({name: value for name, value in plain.items() if name not in NOT_NUMBERS})
     numbers["evaluation"] = {**numbers["evaluation"], **NOT_NUMBERS_OF_EVALUATION}
     for films in ("video_every", "worst_films"):  # nor does a film
         numbers["evaluation"].pop(films)
     for path, unsaid in ADDED_LATER.items():
         numbers = _without(numbers, path.split("."), unsaid)
+    for path, names in NOT_NUMBERS_WITHIN.items():
+        room = numbers
+        for name in path.split("."):
+            room = room.get(name, {})
+        for name in names:
+            room.pop(name, None)
     # Nor where the game lies (which game it is, is checked when it is opened), nor how many threads run it.
     numbers["world"] = {name: value for name, value in numbers["world"].items() if name not in NOT_NUMBERS_OF_WORLDS}
     return numbers

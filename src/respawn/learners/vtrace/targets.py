@@ -22,6 +22,7 @@ class Targets:
     targets: Tensor  # [T, B] without gradient
     advantages: Tensor  # [T, B] without gradient
     valid: Tensor  # [T, B] bool
+    chosen: Tensor  # [T, B] bool; valid, and by the policy itself: nobody forced it
 
 
 def make_targets(trainee: Trainee, rollout: Rollout, config: VTraceConfig) -> Targets:
@@ -53,4 +54,5 @@ def make_targets(trainee: Trainee, rollout: Rollout, config: VTraceConfig) -> Ta
         targets=learned.targets,
         advantages=learned.advantages,
         valid=rollout.valid,
+        chosen=rollout.valid & ~rollout.scripted,
     )
