@@ -48,7 +48,11 @@ def main() -> int:
 
 
 def _options() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        usage="%(prog)s EXPERIMENT [options] [-- options of respawn train]",
+    )
     parser.add_argument("experiment", type=Path, help="folder with a TOML file for each variant")
     parser.add_argument("--seeds", nargs="+", type=int, default=[1, 2, 3])
     parser.add_argument("--only", nargs="*", default=[], help="these variants alone")
@@ -56,8 +60,12 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--mark", type=float, default=0.9, help="what must be reached, twice in a row")
     parser.add_argument("--workers", type=int, default=1, help="runs at a time")
     parser.add_argument("--runs", type=Path, default=Path("runs"), help="where the run folders are made and stay")
-    parser.add_argument("extra", nargs="*", help="after --: options of 'respawn train'")
-    return parser.parse_args()
+    # Taken apart by hand: argparse of Python 3.12 no longer takes what follows -- behind other options.
+    words = sys.argv[1:]
+    extra = words[words.index("--") + 1 :] if "--" in words else []
+    options = parser.parse_args(words[: len(words) - len(extra) - 1] if extra else words)
+    options.extra = extra
+    return options
 
 
 def _learn(options: argparse.Namespace, path: Path, seed: int) -> dict[str, Any]:

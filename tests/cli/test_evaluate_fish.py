@@ -9,7 +9,7 @@ import pytest
 from respawn.cli.main import main
 from respawn.maths.seeding import derive_seed
 from respawn.runs.layout import RunFolder
-from respawn.training.launch import load_config
+from respawn.training.recorded import load_config
 from respawn.worlds.seeds import lane_seeds
 
 SMALL = [

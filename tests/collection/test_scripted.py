@@ -1,12 +1,11 @@
 """Forced actions: done, marked, said to have been certain; in both collectors, and across a kill."""
 
-from itertools import pairwise
-
 import pytest
 import torch
 from gathering import make_collector, make_order
 
 from respawn.contracts.knobs import Script
+from respawn.memory.rollouts import ROW_FIELDS
 from respawn.testing.fakes import FakeWorld
 from respawn.testing.suites.collector import check_collector, digest, gather
 
@@ -14,9 +13,9 @@ both = pytest.mark.parametrize("kind", ["sync", "overlap"])
 FIRST = Script(1, "sequence", ((2, 2), (0, 3)), 5)
 
 
-def played(scripts_of_orders, kind="sync", *, with_absences=False, horizon_steps=6):
+def played(scripts_of_orders, kind="sync", *, world=None, with_absences=False, horizon_steps=6):
     """The rollouts of one order after the other, each with its own scripts."""
-    world = FakeWorld(3, with_absences=with_absences)
+    world = world or FakeWorld(3, with_absences=with_absences)
     collector = make_collector(kind, world, horizon_steps=horizon_steps, with_scripts=True)
     orders = [make_order(version, scripts=scripts) for version, scripts in enumerate(scripts_of_orders)]
     return gather(collector, orders)
@@ -47,13 +46,33 @@ def test_a_script_crosses_rollouts_and_is_not_begun_twice(kind):
     assert all(forced_of(rollouts, lane) == [2, 2, 0, 0, 0] for lane in range(3))
 
 
+class Unmoved(FakeWorld):
+    """What is done there changes nothing that is seen: whatever differs is the collector's doing."""
+
+    def step(self, actions):
+        return super().step(torch.ones_like(actions))
+
+
+def check_differs_only_in(names, one, other, where):
+    """Compare two rollouts, except in `names` where something was forced."""
+    for name in ROW_FIELDS:
+        mine, theirs = getattr(one, name), getattr(other, name)
+        if name in names:
+            assert not torch.equal(mine[where], theirs[where]), name
+            mine, theirs = mine[~where], theirs[~where]
+        assert torch.equal(mine, theirs), name
+    assert torch.equal(one.memory["hidden"], other.memory["hidden"])
+
+
 def test_what_comes_after_the_script_is_the_policys_own():
-    """Values, memory and dice go on: only what is done and its probability are another's."""
-    (plain,), (forced,) = played([()]), played([(FIRST,)])
-    assert torch.equal(plain.actions[0] * 0 + 2, forced.actions[0])
-    assert torch.equal(plain.observations[0], forced.observations[0])
-    assert torch.equal(plain.memory["hidden"], forced.memory["hidden"])
-    assert not plain.scripted.any()
+    """Memory and dice go on beneath it: only what is done and its probability are another's."""
+    plain, forced = (played([scripts] * 3, world=Unmoved(3)) for scripts in ((), (FIRST,)))
+    where = forced[0].scripted
+    assert where.any() and not where.all() and not joined(plain, "scripted").any()
+    check_differs_only_in(("actions", "behaviour_log_probs", "scripted"), plain[0], forced[0], where)
+    assert plain[1].memory["hidden"].any() and len(plain[1].actions.unique()) > 1
+    for one, other in zip(plain[1:], forced[1:], strict=True):
+        check_differs_only_in((), one, other, where)
 
 
 @both
@@ -138,7 +157,7 @@ def test_an_order_to_force_is_not_passed_over(kind):
 
 
 def test_rows_differ_only_where_something_was_forced():
-    first, second = (played([(Script(1, "forward", ((action, 3),), 3),)])[0] for action in (0, 2))
-    assert not torch.equal(first.actions[:3], second.actions[:3])
-    for earlier, later in pairwise([first, second]):
-        assert torch.equal(earlier.scripted, later.scripted)
+    scripts = [(Script(1, "forward", ((action, 3),), 3),) for action in (0, 2)]
+    (first,), (second,) = (played([each], world=Unmoved(3)) for each in scripts)
+    assert first.scripted.T.tolist() == [[True] * 3 + [False] * 3] * 3
+    check_differs_only_in(("actions",), first, second, first.scripted)

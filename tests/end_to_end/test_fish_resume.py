@@ -19,7 +19,8 @@ from respawn.schedules.gate_config import DEATH_P10, SURVIVAL_MEAN, Criterion, G
 from respawn.schedules.hard_start_config import HardStartsConfig, HardStartStage, HarvestConfig, StartWarningConfig
 from respawn.schedules.phases import PenaltyLock, Phase
 from respawn.schedules.windows import ValueWindow
-from respawn.training.launch import begin, load_config, take_up
+from respawn.training.launch import begin, take_up
+from respawn.training.recorded import load_config
 from respawn.worlds.fish.config import FishConfig
 
 UPDATES = 20

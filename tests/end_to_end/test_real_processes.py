@@ -11,7 +11,8 @@ from respawn.collection.config import CollectionConfig
 from respawn.errors import RunFolderError
 from respawn.runs.layout import RunFolder
 from respawn.runs.metadata import read_status
-from respawn.training.launch import load_config, take_up
+from respawn.training.launch import take_up
+from respawn.training.recorded import load_config
 
 LAG_1 = CollectionConfig(num_lanes=3, horizon_steps=8, lag=1)
 CASES = {

@@ -48,6 +48,15 @@ def test_meta_that_lacks_a_field_is_refused_by_name(folder):
         read_meta(folder)
 
 
+def test_meta_of_before_weights_were_taken_from_others_is_whole(folder):
+    meta = new_meta("one", "p", WORLD, 1)
+    write_meta(folder, meta)
+    data = json.loads(folder.meta.read_text())
+    assert data.pop("weights_from") is None
+    write_json_atomically(folder.meta, data)
+    assert read_meta(folder) == meta
+
+
 def test_machine_names_what_numbers_depend_on():
     machine = describe_machine()
     assert machine["cores"] >= 1 and machine["memory_gib"] > 0 and machine["cpu"]

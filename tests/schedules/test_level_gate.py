@@ -1,5 +1,3 @@
-from dataclasses import replace
-
 import pytest
 
 from respawn.contracts.clock import Clock
@@ -35,28 +33,29 @@ def test_the_last_stage_stays_the_last():
     assert windows(LevelsConfig(required_successes=1).for_levels(2), 1.0, 1.0, 1.0) == [(1, 2)] * 3
 
 
+EAGER = {"required_successes": 1}
+OPENING, CLOSING = (0.9, 0.9, 0.6, 0.6), (0.9, 0.35, 0.1, 0.1)
+
+
 @pytest.mark.parametrize(
-    ("changes", "lasts"),
+    ("others", "setting", "rates", "without", "lasts"),
     [
-        ({}, [1, 2, 2, 2]),
-        ({"advance_at": 0.6}, [1, 2, 2, 3]),
-        ({"required_successes": 1}, [2, 3, 3, 3]),
-        ({"required_successes": 1, "failure_tolerance": 1}, [2, 3, 3, 3]),
-        ({"required_successes": 1, "fall_back_below": 0.4, "failure_tolerance": 1}, [2, 3, 3, 3]),
-        ({"required_successes": 1, "freeze_updates": 15}, [2, 2, 2, 2]),
-        ({"lock_until": 10}, [1, 1, 1, 1]),
-        ({"required_successes": 1, "stages": (2, 4)}, [4, 4, 4, 4]),
+        ({}, {"advance_at": 0.6}, OPENING, [1, 2, 2, 2], [1, 2, 2, 3]),
+        ({}, {"required_successes": 1}, OPENING, [1, 2, 2, 2], [2, 3, 3, 3]),
+        ({}, {"lock_until": 10}, OPENING, [1, 2, 2, 2], [1, 1, 1, 1]),
+        (EAGER, {"freeze_updates": 15}, OPENING, [2, 3, 3, 3], [2, 2, 2, 2]),
+        (EAGER, {"stages": (2, 4)}, OPENING, [2, 3, 3, 3], [4, 4, 4, 4]),
+        (EAGER, {"failure_tolerance": 1}, CLOSING, [2, 2, 2, 1], [2, 2, 1, 1]),
+        (EAGER, {"fall_back_below": 0.4}, CLOSING, [2, 2, 2, 1], [2, 2, 1, 1]),
+        (EAGER, {"fall_back_below": 0.0}, CLOSING, [2, 2, 2, 1], [2, 2, 2, 2]),
     ],
 )
-def test_each_setting_changes_when_levels_open(changes, lasts):
-    assert [last for _, last in windows(replace(LevelsConfig(), **changes).for_levels(4), 0.9, 0.9, 0.6, 0.6)] == lasts
+def test_each_setting_changes_when_levels_open_and_close(others, setting, rates, without, lasts):
+    def opened(settings):
+        return [last for _, last in windows(LevelsConfig(**settings).for_levels(4), *rates)]
 
-
-@pytest.mark.parametrize(("changes", "lasts"), [({}, [2, 2, 1]), ({"failure_tolerance": 1}, [2, 1, 1]),
-                                                ({"fall_back_below": 0.0}, [2, 2, 2])])  # fmt: skip
-def test_each_setting_changes_when_they_close(changes, lasts):
-    config = replace(LevelsConfig(required_successes=1), **changes).for_levels(4)
-    assert [last for _, last in windows(config, 0.9, 0.1, 0.1)] == lasts
+    assert opened(others) == without != lasts
+    assert opened({**others, **setting}) == lasts
 
 
 def test_only_the_last_ones_may_be_kept():

@@ -21,6 +21,11 @@ def test_what_is_said_replaces_and_the_rest_stays(tmp_path):
     assert config.learner == find_preset("fish").learner
 
 
+def test_what_an_environment_is_given_has_names_of_its_own(tmp_path):
+    config = with_config_file(find_preset("cartpole-ppo"), write(tmp_path, "[world.env_kwargs]\ngravity = 3.5\n"))
+    assert config.world.env_kwargs == {"gravity": 3.5}
+
+
 def test_the_experiment_is_the_preset():
     from pathlib import Path
 

@@ -7,8 +7,8 @@ import torch
 from respawn import weights as weights_package
 from respawn.errors import CheckpointError, ConfigError
 from respawn.training import pretrained
-from respawn.training.launch import load_config
 from respawn.training.pretrained import export, read_shipped, read_weights
+from respawn.training.recorded import load_config
 from respawn.training.trained import find_trained, load_run, load_shipped
 from respawn.weights import is_shipped, shipped_names
 from respawn.worlds.registry import make_world

@@ -17,7 +17,7 @@ from respawn.runs.json_files import read_json_object
 from respawn.runs.layout import RunFolder
 from respawn.training.drive import Outcome
 from respawn.training.judge import Judgement, judge
-from respawn.training.launch import load_config
+from respawn.training.recorded import load_config
 from respawn.worlds.fish.config import FishConfig
 from respawn.worlds.mario.config import MarioConfig
 from respawn.worlds.registry import WorldConfig

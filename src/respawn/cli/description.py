@@ -37,6 +37,7 @@ def describe(folder: RunFolder) -> dict[str, Any]:
         "updates": manifest.updates if manifest else None,
         "decisions": manifest.decisions if manifest else None,
         "weights_sha256": manifest.weights_sha256 if manifest else None,
+        "weights_from": meta.weights_from,
         "checkpoint": found.path.name if found else None,
         "checkpoints": [path.name for path in saved(folder.checkpoints)],
         "damaged": [damage] if damage else list(found.passed_over) if found else [],
@@ -84,6 +85,7 @@ def print_description(described: Mapping[str, Any]) -> None:
         "preset, seed": f"{described['preset']}, {described['seed']}",
         "world": described["world"],
         "created": described["created"],
+        "begun with": _begun_with(described["weights_from"]),
         "saved": progress if described["checkpoint"] else "nothing yet",
         "weights": described["weights_sha256"] or "",
         "checkpoints": ", ".join(described["checkpoints"]),
@@ -95,6 +97,11 @@ def print_description(described: Mapping[str, Any]) -> None:
         "go on": described["go_on"] or "",
     }
     print_facts(described["name"], facts)
+
+
+def _begun_with(origin: Mapping[str, Any] | None) -> str:
+    """Whose weights it began with; empty: fresh ones."""
+    return "" if origin is None else f"weights of {origin['run']} at update {number(origin['updates'])}"
 
 
 def _at(value: str, row: Mapping[str, Any] | None, when: str) -> str:

@@ -82,7 +82,7 @@ def main(words: list[str]) -> int:
     folder = find(arguments.runs, arguments.run)
     # Imported only now: what is above needs no torch, which takes seconds to load.
     from respawn.training.judge import check_fresh_seeds, judge
-    from respawn.training.launch import load_config
+    from respawn.training.recorded import load_config
     from respawn.training.trained import load_run
 
     config = load_config(folder)

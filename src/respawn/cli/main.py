@@ -19,6 +19,7 @@ VERBS = {
     "demo": "teach an agent to clear a level of Mario, and film it",
     "train": "train an agent: Mario, or another preset",
     "resume": "go on with a run, exactly where it was left",
+    "plan": "train several runs in turn, each with the weights of the last",
     "evaluate": "play episodes with a run's policy and sum them up",
     "play": "watch a trained policy in the terminal, or in a window",
     "video": "film a trained policy",

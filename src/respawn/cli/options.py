@@ -158,15 +158,15 @@ def _gather(kind: Any, default: Any, prefix: str, options: dict[str, Option], po
     for field in fields(kind):
         hint, notes = _unwrapped(hints[field.name])
         value = getattr(default, field.name, None)
-        name = field.name.replace("_", "-")
+        given = next((note.name for note in notes if getattr(note, "name", None) is not None), None)
+        name = given or field.name.replace("_", "-")
         if tyro.conf.Suppress in notes:
             continue
         if tyro.conf.Positional in notes:
             required = field.default is MISSING and field.default_factory is MISSING
             positionals.append(Positional(name.upper(), required, get_origin(hint) is tuple, hint))
         elif is_dataclass(value):
-            nameless = any(getattr(note, "name", None) == "" for note in notes)
-            _gather(type(value), value, prefix if nameless else f"{prefix}{name}.", options, positionals)
+            _gather(type(value), value, prefix if given == "" else f"{prefix}{name}.", options, positionals)
         else:
             for spelling in (name, f"no-{name}") if hint is bool and default is not None else (name,):
                 options[f"--{prefix}{spelling}"] = Option(f"--{prefix}{spelling}", hint)

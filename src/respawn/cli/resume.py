@@ -49,7 +49,8 @@ def main(words: list[str]) -> int:
     folder = _chosen(arguments) if named is None else named
     # Imported only now: what is above needs no torch, which takes seconds to load.
     from respawn.cli.closing import failure_told, tell_closing
-    from respawn.training.launch import load_config, take_up
+    from respawn.training.launch import take_up
+    from respawn.training.recorded import load_config
 
     load_config(folder)  # before anything is done to the run: whether it can be used at all
     finished = None if named is None else _finished(named, arguments)
@@ -97,7 +98,7 @@ def _finished(folder: RunFolder, arguments: ResumeArguments) -> str | None:
     from respawn.checkpoints.store import find_newest
     from respawn.training.choose import reached_limit
     from respawn.training.goal import with_new_limits
-    from respawn.training.launch import load_config
+    from respawn.training.recorded import load_config
 
     if folder.is_locked():  # whoever tries to take it up is told by whom
         return None

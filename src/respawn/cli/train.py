@@ -25,6 +25,9 @@ options that every preset has:
   --runs DIR    the folder that holds the runs (default: runs)
   --config FILE a TOML file with settings, as in a run's config.json; it may
                 name its preset. For what has no option: phases, gates, starts
+  --weights-from RUN
+                begin with the weights of another run's newest checkpoint;
+                RUN@best, RUN@u00000100: of another of its checkpoints
 
 and every Mario preset:
   --rom FILE    the game, where 'respawn doctor rom' finds none; --world.rom

@@ -175,11 +175,7 @@ class ListedRun:
 
 def create(runs_dir: Path, name: str, meta: Mapping[str, Any], config: Mapping[str, Any]) -> RunFolder:
     """Make a new run folder, whole from its first moment; one that exists already is never taken over."""
-    if not _NAME.fullmatch(name):
-        raise RunFolderError(
-            f"a run's name is made of 1 to 128 letters, digits, '.', '_' and '-' and does not begin with '.', "
-            f"but {name!r} came; pick another --name"
-        )
+    check_name(name)
     folder = RunFolder(runs_dir / name)
     # Made under another name first: a process killed on the way leaves nothing that looks like a run.
     aside = RunFolder(runs_dir / f".making-{name}-{os.getpid()}")
@@ -199,6 +195,15 @@ def create(runs_dir: Path, name: str, meta: Mapping[str, Any], config: Mapping[s
     finally:
         shutil.rmtree(aside.path, ignore_errors=True)
     return folder
+
+
+def check_name(name: str) -> None:
+    """Raise RunFolderError if no run can be called `name`."""
+    if not _NAME.fullmatch(name):
+        raise RunFolderError(
+            f"a run's name is made of 1 to 128 letters, digits, '.', '_' and '-' and does not begin with '.', "
+            f"but {name!r} came; pick another --name"
+        )
 
 
 def _taken(folder: RunFolder) -> RunFolderError:

@@ -8,7 +8,7 @@ import subprocess
 import sys
 import uuid
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import MISSING, asdict, dataclass, fields
 from datetime import UTC, datetime
 from importlib import metadata as packages
 from pathlib import Path
@@ -43,6 +43,8 @@ class RunMeta:
     """why a resumed run is not bit for bit the same; empty when it is"""
     git_commit: str | None
     machine: Mapping[str, Any]
+    weights_from: Mapping[str, Any] | None = None
+    """whose weights it began with, if not with fresh ones: run, checkpoint, updates, decisions, weights_sha256"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,15 +82,14 @@ def write_meta(folder: RunFolder, meta: RunMeta) -> None:
 
 
 def read_meta(folder: RunFolder) -> RunMeta:
-    """Read meta.json; fields that a later version added are passed over."""
+    """Read meta.json; fields that a later version added are passed over, and those that an older one lacks left out."""
     data = read_json_object(folder.meta)
-    names = tuple(RunMeta.__dataclass_fields__)
-    missing = [name for name in names if name not in data]
+    missing = [field.name for field in fields(RunMeta) if field.default is MISSING and field.name not in data]
     if missing:
         raise RunFolderError(f"{folder.meta} lacks {', '.join(missing)}; restore it from a copy")
-    fields = {name: data[name] for name in names}
-    fields["command"] = tuple(fields["command"])
-    return RunMeta(**fields)
+    said = {field.name: data[field.name] for field in fields(RunMeta) if field.name in data}
+    said["command"] = tuple(said["command"])
+    return RunMeta(**said)
 
 
 def write_status(folder: RunFolder, status: WrittenStatus, **facts: str | int | float | bool | None) -> None:

@@ -9,7 +9,7 @@ from respawn.runs.layout import RunFolder, list_runs
 from respawn.runs.metadata import read_meta
 from respawn.training.config import RunConfig
 from respawn.training.goal import goal_was_reached, with_new_limits
-from respawn.training.launch import load_config
+from respawn.training.recorded import load_config
 
 
 @dataclass(frozen=True)

@@ -12,16 +12,25 @@ from respawn.training.config import RunConfig, config_from_json, config_to_json
 
 PRESET = "preset"
 """The one key that is not a setting: which preset the file goes by."""
+STAGES = "stages"
+"""The key that only plans have, which are several runs."""
+OPEN_TABLES = frozenset({"world.env_kwargs"})
+"""Tables whose names are not ours."""
 
 
-def read_config_file(path: Path) -> dict[str, Any]:
-    """The file as nested data; raises ConfigError where it cannot be read."""
+def read_config_file(path: Path, wanted_by: str = "--config") -> dict[str, Any]:
+    """The file as nested data; raises ConfigError where it cannot be read.
+
+    Args:
+      path: of the file.
+      wanted_by: what asks for it.
+    """
     try:
         said = tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
-        raise ConfigError(f"--config wants a TOML file, and {path} cannot be read ({error.strerror})") from None
+        raise ConfigError(f"{wanted_by} wants a TOML file, and {path} cannot be read ({error.strerror})") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise ConfigError(f"--config wants a TOML file, and {path} is none: {error}") from None
+        raise ConfigError(f"{wanted_by} wants a TOML file, and {path} is none: {error}") from None
     preset = said.get(PRESET)
     if preset is not None and not isinstance(preset, str):
         raise ConfigError(f"{path}: preset should be the name of a preset, and is {preset!r}")
@@ -31,28 +40,46 @@ def read_config_file(path: Path) -> dict[str, Any]:
 def with_config_file(config: RunConfig, path: Path) -> RunConfig:
     """The same run with what a file says; paths in it are taken from the file's folder."""
     said = {name: value for name, value in read_config_file(path).items() if name != PRESET}
-    base = config_to_json(config)
+    if STAGES in said:
+        raise ConfigError(f"{path} is a plan of several stages, and --config wants one run; try: respawn plan {path}")
     try:
-        return config_from_json(_merged(base, _with_whole_paths(said, path.parent)))
+        return with_settings(config, said, path.parent)
     except ConfigError as error:
-        told = str(error).removeprefix("config.json does not fit this version of respawn: ")
-        raise ConfigError(f"{path} does not describe a run: {told}") from error
+        raise ConfigError(f"{path} does not describe a run: {error}") from error
 
 
-def _merged(base: Mapping[str, Any], said: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
-    merged = dict(base)
+def with_settings(config: RunConfig, said: Mapping[str, Any], folder: Path) -> RunConfig:
+    """The same run with other settings where they are said; raises ConfigError naming what does not fit.
+
+    Args:
+      config: the run.
+      said: settings as nested data.
+      folder: that paths are taken from.
+    """
+    whole = merged(config_to_json(config), _with_whole_paths(said, folder))
+    try:
+        return config_from_json(whole)
+    except ConfigError as error:
+        raise ConfigError(str(error).removeprefix("config.json does not fit this version of respawn: ")) from error
+
+
+def merged(base: Mapping[str, Any], said: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
+    """Settings with others laid over them; raises ConfigError for one that there is not, or of another kind."""
+    whole = dict(base)
     for name, value in said.items():
         if name not in base:
             close = difflib.get_close_matches(name, base, n=1)
             hint = f"did you mean {prefix}{close[0]}?" if close else f"there are: {', '.join(base)}"
             raise ConfigError(f"there is no setting {prefix}{name}; {hint}")
         below = base[name]
-        if isinstance(below, dict) and isinstance(value, dict):
-            merged[name] = _merged(below, value, f"{prefix}{name}.")
+        if f"{prefix}{name}" in OPEN_TABLES and isinstance(value, dict):
+            whole[name] = {**below, **value}
+        elif isinstance(below, dict) and isinstance(value, dict):
+            whole[name] = merged(below, value, f"{prefix}{name}.")
         else:
             _check_kind(f"{prefix}{name}", below, value)
-            merged[name] = value
-    return merged
+            whole[name] = value
+    return whole
 
 
 def _check_kind(name: str, before: Any, value: Any) -> None:

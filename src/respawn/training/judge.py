@@ -18,7 +18,7 @@ from respawn.training.assemble import identity_of, make_judging_world
 from respawn.training.collecting import fresh_model
 from respawn.training.config import RunConfig
 from respawn.training.device import prepare_torch, resolve_device
-from respawn.training.launch import load_config
+from respawn.training.recorded import load_config
 
 
 @dataclass(frozen=True)

@@ -6,17 +6,19 @@ from pathlib import Path
 
 from respawn.checkpoints.store import Found, find_newest
 from respawn.contracts.records import Event
-from respawn.errors import CheckpointError, ConfigError, RomError, RunFolderError
+from respawn.errors import CheckpointError, ConfigError, RomError
 from respawn.observers.build import ConsoleFacts, build_observers
 from respawn.observers.hub import ObserverHub
-from respawn.runs.json_files import read_json_object, write_json_atomically
+from respawn.runs.json_files import write_json_atomically
 from respawn.runs.layout import RunFolder, create, default_name
 from respawn.runs.metadata import describe_machine, new_meta, read_meta, write_meta
 from respawn.training.assemble import assemble
-from respawn.training.config import RunConfig, config_from_json, config_to_json, unsaid_settings
+from respawn.training.config import RunConfig, config_to_json
 from respawn.training.device import prepare_torch, resolve_device, resolve_threads
 from respawn.training.drive import Outcome, drive, record_failure
+from respawn.training.first_weights import begin_with, find_again, find_first_weights, origin_of
 from respawn.training.goal import with_new_limits
+from respawn.training.recorded import load_config
 from respawn.training.run import ROW_STREAMS, Run
 from respawn.worlds.mario.config import MarioConfig
 from respawn.worlds.registry import describe
@@ -24,11 +26,13 @@ from respawn.worlds.registry import describe
 
 def begin(config: RunConfig, *, preset: str, runs_dir: Path, name: str | None = None) -> tuple[RunFolder, Outcome]:
     """Make a run folder for `config` and train in it. An existing folder is never adopted."""
-    device = resolve_device(config.device, wants_gpu=config.wants_gpu)
-    config = replace(config, device=str(device), threads=resolve_threads(config.threads)).with_grown_plan()
+    config = settled(config)
+    source = find_first_weights(config, runs_dir)
     name = name or default_name(preset, config.seed, runs_dir)
     first_of_all = not runs_dir.exists()
     meta = new_meta(name, preset, describe(config.world), config.seed)
+    if source is not None:
+        meta = replace(meta, weights_from=origin_of(source))
     folder = create(runs_dir, name, asdict(meta), config_to_json(config))
     with folder.lock():
         try:
@@ -43,11 +47,19 @@ def begin(config: RunConfig, *, preset: str, runs_dir: Path, name: str | None = 
             # The world failed, not the one who asked for it: its logs are in the folder, and resuming tries again.
             record_failure(folder, error)
             raise
+        if source is not None:
+            begin_with(run, source)
         note = _inexact_note(config, run)
         if note:
             write_meta(folder, replace(meta, exact_resume=False, exact_resume_note=note))
             run.tell(Event("inexact_resume", note, "warning"))
         return folder, drive(run, folder)
+
+
+def settled(config: RunConfig) -> RunConfig:
+    """The same run with what this machine makes of it: where it computes, and a plan as long as its limit."""
+    device = resolve_device(config.device, wants_gpu=config.wants_gpu)
+    return replace(config, device=str(device), threads=resolve_threads(config.threads)).with_grown_plan()
 
 
 def _inexact_note(config: RunConfig, run: Run) -> str:
@@ -88,7 +100,7 @@ def take_up(
             config = _with_rom(config, rom)
         run = _assembled(config, folder, first_update=0 if found is None else found.manifest.updates)
         try:
-            _restore(run, folder, found)
+            _restore(run, folder, found, config)
             events = _about_resuming(run, folder, found, before, config)
             if config != before:
                 write_json_atomically(folder.config, config_to_json(config))
@@ -106,22 +118,6 @@ def _with_rom(config: RunConfig, rom: Path) -> RunConfig:
     return replace(config, world=replace(config.world, rom=str(rom.absolute())))
 
 
-def load_config(folder: RunFolder) -> RunConfig:
-    """The configuration that a run folder holds; raises RunFolderError naming the file where it cannot be used."""
-    said = read_json_object(folder.config)
-    try:
-        config = config_from_json(said)
-        # A default of today's may be another rule than the one that the run was made by.
-        unsaid = unsaid_settings(config, said)
-        if unsaid:
-            raise ConfigError(f"it does not say {', '.join(unsaid)}, of which the respawn that wrote it did not know")
-    except ConfigError as error:  # not typed on the command line
-        raise RunFolderError(
-            f"{folder.config} cannot be used ({error}); restore it from a copy, or use the respawn that wrote it"
-        ) from error
-    return config
-
-
 def _assembled(config: RunConfig, folder: RunFolder, first_update: int) -> Run:
     device = resolve_device(config.device, wants_gpu=config.wants_gpu)
     prepare_torch(device, config.threads)
@@ -134,7 +130,7 @@ def _assembled(config: RunConfig, folder: RunFolder, first_update: int) -> Run:
         raise
 
 
-def _restore(run: Run, folder: RunFolder, found: Found | None) -> None:
+def _restore(run: Run, folder: RunFolder, found: Found | None, config: RunConfig) -> None:
     run.checkpointer.clean()
     if found is None:
         if folder.updates.stat().st_size > 0:
@@ -144,6 +140,9 @@ def _restore(run: Run, folder: RunFolder, found: Found | None) -> None:
             )
         # A run saves before its first update, so it was killed before it made one: nothing is lost.
         run.observers.restore({name: {"bytes": 0} for name in ROW_STREAMS})
+        source = find_again(folder, config)
+        if source is not None:
+            begin_with(run, source)
         return
     run.restore(found)
     for name in found.passed_over:

@@ -20,7 +20,7 @@ from respawn.runs.layout import RunFolder
 from respawn.runs.metadata import read_meta
 from respawn.training.config import RunConfig, config_from_json, config_to_json
 from respawn.training.judge import find_checkpoint
-from respawn.training.launch import load_config
+from respawn.training.recorded import load_config
 from respawn.weights import shipped_names, weights_folder
 from respawn.worlds.mario.config import MarioConfig
 

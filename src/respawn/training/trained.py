@@ -17,8 +17,8 @@ from respawn.training.assemble import fingerprint
 from respawn.training.collecting import fresh_model
 from respawn.training.config import RunConfig, config_sha256
 from respawn.training.judge import find_checkpoint
-from respawn.training.launch import load_config
 from respawn.training.pretrained import read_shipped
+from respawn.training.recorded import load_config
 from respawn.weights import is_shipped, shipped_names
 from respawn.worlds.mario.config import MarioConfig
 

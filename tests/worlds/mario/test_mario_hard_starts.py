@@ -2,20 +2,29 @@
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 import torch
 from fake_play import CAREFUL, make, press, run_and_jump
 
 from respawn.contracts.knobs import Knobs, Start
-from respawn.errors import ConfigError, KnobError
+from respawn.errors import ConfigError, KnobError, RomError
 from respawn.worlds.mario.hard_starts import HardStart, read_start
 from respawn.worlds.mario.levels import find_level
+from respawn.worlds.mario.rom import find_rom
+from respawn.worlds.mario.starts import open_game
+from respawn.worlds.mario.world import MarioWorld
 
 FOUR = replace(CAREFUL, levels=("1-1..1-4",))
 
 
 def knobs_of(world, starts=(), **changes):
     return Knobs(0, {knob.name: knob.default for knob in world.spec.knobs} | changes, tuple(starts))
+
+
+def told(world, lane=0):
+    """All that the game's memory says of a lane."""
+    return {name: np.asarray(values)[lane].tolist() for name, values in world.facts().state().items()}
 
 
 def levels_begun(world, episodes=40):
@@ -59,11 +68,59 @@ def test_a_hard_start_is_the_very_moment(observation):
         dealt = press(other, config, "RIGHT")
     assert dealt.counts["hard_starts"] == 1
     assert torch.equal(dealt.observation, result.observation)
-    assert other.facts().state().keys() == world.facts().state().keys()
+    assert told(other) == told(world)
     for _ in range(10):
         name = run_and_jump(world.facts())
         mine, theirs = press(world, config, name), press(other, config, name)
         assert torch.equal(mine.observation, theirs.observation) and torch.equal(mine.reward, theirs.reward)
+        assert told(other) == told(world)
+
+
+EVERYWHERE = replace(CAREFUL, levels=("1-1", "1-2", "2-2", "4-4", "8-4"), start_jitter=7, noop_starts=2)
+
+
+@pytest.mark.parametrize("game", ["fake", "real"])
+@pytest.mark.parametrize("sticky", [0.0, 0.25])
+@pytest.mark.parametrize("view", [{}, {"observation": "pixels"}, {"observation": "pixels", "max_of_two": True}])
+def test_many_moments_are_what_they_were(view, sticky, game):
+    """Whatever chance did to the buttons, in waters, mazes and castles, and behind cutscenes."""
+    if game == "real":
+        try:
+            find_rom()
+        except RomError as error:
+            pytest.skip(f"the game itself is needed: {error}")
+    config = replace(EVERYWHERE, **view, sticky=sticky)
+    lanes = len(config.levels)
+    world, other = (make(config, n) if game == "fake" else MarioWorld(config, n) for n in (lanes, 1))
+    world.reset(list(range(lanes)))
+    dice, checked = torch.Generator().manual_seed(0), 0
+    waited, held = [world.waited_frames(lane) for lane in range(lanes)], [[] for _ in range(lanes)]
+    for step in range(1, 121):
+        wild = torch.randint(len(config.action_names), (lanes,), generator=dice)
+        ahead = config.action_names.index("RIGHT+B")
+        result = world.step(torch.where(torch.rand(lanes, generator=dice) < 0.7, ahead, wild))
+        for lane in range(lanes):
+            held[lane].append(world.last_buttons(lane))
+            if result.terminated[lane] or result.truncated[lane]:
+                waited[lane], held[lane] = world.waited_frames(lane), []
+            if step % 30 == 0 and held[lane]:
+                level = find_level(world.facts_so_far(lane)["level"])
+                check_moment(world, lane, other, HardStart(level, waited[lane], tuple(held[lane])).state(config))
+                checked += 1
+    assert checked > 2 * lanes
+    open_game.cache_clear()
+
+
+def check_moment(world, lane, other, state):
+    """Begin the other world with the start that leads to where a lane of the first one is."""
+    other.apply(knobs_of(other, [Start(0, "harvested", state)], hard_start_share=1.0))
+    assert torch.equal(other.reset([9])[0], world.observe()[lane])
+    assert other.facts_so_far(0)["hard_start"] and told(other) == told(world, lane)
+    mine, theirs = world.state(), other.state()
+    assert np.array_equal(theirs["consoles"][0], mine["consoles"][lane])
+    assert theirs["held"][0] == mine["held"][lane]  # what a decision that is not heard goes on with
+    for name in ("home", "first_layout"):
+        assert theirs["progress"][name][0] == mine["progress"][name][lane]
 
 
 def test_the_share_decides_how_many_episodes_begin_hard_and_their_flags_do_not_count():
