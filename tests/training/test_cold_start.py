@@ -104,7 +104,7 @@ def test_a_script_of_episodes_holds_for_so_many_updates(sequence_updates, way, t
     ("decisions", "forward", "level"),
     [
         (1, "RIGHT+B", "warning"),  # in so short a time nobody gets anywhere, and the world has a word for forward
-        (6, "RIGHT", "info"),  # until then running is no faster
+        (6, "RIGHT+B", "info"),  # until then running is no faster, and among equals the world's own word counts
         (12, "RIGHT+B", "info"),
     ],
 )
@@ -256,3 +256,9 @@ def test_actors_are_told_of_a_stall(train):
     assert forced_updates(heard) == [7, 8]  # weights and knobs are two updates old when they are learned from
     for rollout in heard.rollouts[6:8]:
         check_forced(replace(heard, rollouts=[rollout]), [FISH_ACTIONS.index("right")] * 3)
+
+
+@pytest.mark.parametrize(("script", "warns"), [("START:8,RIGHT+B:16", True), ("RIGHT+B:16", False)])
+def test_a_script_that_pauses_the_game_is_warned_of(script, warns, train):
+    heard = train(helped("sync", world=replace(MARIO, actions="extended", buttons=()), script=script))
+    assert bool(heard.events("script_presses_start")) == warns

@@ -71,6 +71,12 @@ def test_a_share_of_no_hard_starts_is_refused(world, train):
         train(in_world(world, "sync", KnobWindow("hard_start_share", first=1, value=0.5)))
 
 
+def test_a_boost_that_no_fish_begins_with_is_refused(train):
+    world = replace(TANK, escape_boost=False)
+    with pytest.raises(ConfigError, match=r"world\.escape-boost is off"):
+        train(in_world(world, "sync", KnobWindow("escape_boost", first=1, value=0.1)))
+
+
 @every_way
 def test_the_size_of_a_school_is_who_is_there(way, train):
     heard = train(in_world(TANK, way, KnobWindow("school_size", first=2, last=3, value=3)))

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import torch
 
-from respawn.contracts.world import DiscreteActions, World
+from respawn.contracts.world import DiscreteActions, World, WorldSpec
 from respawn.errors import ConfigError
 
 
@@ -42,7 +42,13 @@ def probe_actions(world: World, decisions: int) -> tuple[Probed, ...]:
             world.restore(before)
     finally:
         world.restore(before)
-    return tuple(sorted(tried, key=lambda probed: (-probed.gain, probed.action)))
+    return tuple(sorted(tried, key=lambda probed: (-probed.gain, _rank(probed.action, spec), probed.action)))
+
+
+def _rank(action: int, spec: WorldSpec) -> int:
+    """Among those that led equally far, the one that the world itself would take comes first."""
+    known = [spec.action_names.index(name) for name in spec.forward_actions]
+    return known.index(action) if action in known else len(known)
 
 
 def _gain(world: World, action: int, decisions: int) -> float:

@@ -71,7 +71,7 @@ def _progression_of_actors(
     """What the first actor's world says of actions, asked of one that is made for it and closed again."""
     if not config.schedules.progression.says_anything:
         return ()
-    with closing(make_training_world(config, folder, notify, torch.device("cpu"))) as world:
+    with closing(make_training_world(config, folder, notify, torch.device("cpu"), place="probing")) as world:
         return make_progression(config, world, notify)
 
 

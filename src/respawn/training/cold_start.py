@@ -8,9 +8,11 @@ from respawn.contracts.records import Event, Ruling
 from respawn.contracts.world import World, WorldSpec
 from respawn.errors import ConfigError
 from respawn.schedules.progression import NAME, Progression
-from respawn.schedules.script_text import names_of_actions
+from respawn.schedules.progression_config import ProgressionConfig
+from respawn.schedules.script_text import names_of_actions, parse_script
 from respawn.training.config import RunConfig
 from respawn.training.reporter import RECENT_EPISODES
+from respawn.worlds.mario.config import MarioConfig
 from respawn.worlds.registry import numeric_facts
 
 WATCHED = (
@@ -18,6 +20,11 @@ WATCHED = (
     "length/mean", "episodes/terminated_fraction",
 )  # fmt: skip
 """What progress may be measured by in every world, beside what its episodes have to say."""
+
+PAUSES = (
+    "a script presses START, which pauses the game here: episodes begin in the level, not on the title screen, so what "
+    "comes after it in the script moves nothing; leave START out"
+)
 
 
 def make_progression(config: RunConfig, world: World, notify: Callable[[Event], None]) -> tuple[Progression, ...]:
@@ -34,6 +41,8 @@ def make_progression(config: RunConfig, world: World, notify: Callable[[Event], 
     known = (*WATCHED, *(f"episode/{name}" for name in numeric_facts(config.world)))
     if settings.metric and settings.metric not in known:
         raise ConfigError(f"schedules.progression.metric must be one of {', '.join(known)}, not '{settings.metric}'")
+    if isinstance(config.world, MarioConfig) and _presses_start(settings):
+        notify(Event("script_presses_start", PAUSES, "warning"))
     probed = None
     if settings.probe_decisions:
         names = names_of_actions(world.spec)
@@ -50,6 +59,11 @@ def make_progression(config: RunConfig, world: World, notify: Callable[[Event], 
         most_lag=config.collection.greatest_lag,
     )
     return (progression,)
+
+
+def _presses_start(settings: ProgressionConfig) -> bool:
+    plateau = parse_script(settings.plateau_script) if settings.plateau_script else ()
+    return any("START" in part.buttons.upper().split("+") for part in (*settings.first_parts, *plateau))
 
 
 def _leads_on(tried: Sequence[Probed], spec: WorldSpec) -> bool:
@@ -85,7 +99,8 @@ def said_aloud(ruling: Ruling) -> tuple[Event, ...]:
 
 def _about_script(facts: Mapping[str, Any]) -> str:
     when = "at the start of each episode" if facts["each_episode"] else "in each lane"
-    why = "" if "since" not in facts else f", for {facts['metric']} has had no new best since update {facts['since']}"
+    lacking = "gained too little" if facts["reason"] == "plateau" else "had no new best"
+    why = "" if "since" not in facts else f", for {facts['metric']} has {lacking} since update {facts['since']}"
     return f"{facts['reason']}: {_written(facts)} is forced for {facts['decisions']} decisions {when}{why}"
 
 

@@ -18,15 +18,30 @@ from respawn.worlds.registry import make_world
 
 
 def make_training_world(
-    config: RunConfig, folder: RunFolder, notify: Callable[[Event], None], device: torch.device, number: int = 0
+    config: RunConfig,
+    folder: RunFolder,
+    notify: Callable[[Event], None],
+    device: torch.device,
+    number: int = 0,
+    place: str = "",
 ) -> World:
-    """The world that the run learns in, or, with actors, the one of that number."""
+    """The world that the run learns in, or, with actors, the one of that number.
+
+    Args:
+      config: of the run.
+      folder: where diagnostics go.
+      notify: is told what happens once.
+      device: where it computes.
+      number: of the actor.
+      place: a folder of its own for diagnostics; empty: the actor's, or the run's.
+    """
+    own = place or (f"actor-{number}" if config.collection.actors else "")
     return make_world(
         config.world,
         config.collection.num_lanes,
         device=device,
         seed=derive_seed(config.seed, "world", number) if number else derive_seed(config.seed, "world"),
-        diagnostics=folder.workers / f"actor-{number}" if config.collection.actors else folder.workers,
+        diagnostics=folder.workers / own,
         notify=notify,
     )
 

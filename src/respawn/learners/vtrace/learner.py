@@ -71,9 +71,11 @@ class VTraceLearner:
 
     def _accumulate(self, targets: Targets, normaliser: Tensor, knobs: Knobs, averages: Averages) -> None:
         valid = targets.valid
-        policy = policy_gradient_loss(targets.log_probs, targets.advantages, valid, normaliser)
+        # A forced action cannot be corrected for: what else the policy might have done there was never tried.
+        chosen = targets.chosen
+        policy = policy_gradient_loss(targets.log_probs, targets.advantages, chosen, normaliser)
         value = value_loss(targets.values, targets.targets, valid, normaliser)
-        entropy = entropy_loss(targets.entropies, valid, normaliser)
+        entropy = entropy_loss(targets.entropies, chosen, normaliser)
         total = policy + self._config.value_cost * value + knobs["entropy_cost"] * entropy
         total.backward()  # type: ignore[no-untyped-call]
         share = valid.sum() / normaliser
@@ -87,10 +89,10 @@ class VTraceLearner:
                 "loss/policy": policy / share.clamp(min=1e-8),
                 "loss/value": value / share.clamp(min=1e-8),
                 "loss/total": total / share.clamp(min=1e-8),
-                "policy/entropy": valid_mean(targets.entropies, valid),
-                "policy/kl": approximate_kl(targets.log_probs, behaviour_log_probs, targets.chosen),
-                "policy/rho_mean": valid_mean(rhos, targets.chosen),
-                "policy/rho_clipped_fraction": valid_mean(clipped.float(), targets.chosen),
+                "policy/entropy": valid_mean(targets.entropies, chosen),
+                "policy/kl": approximate_kl(targets.log_probs, behaviour_log_probs, chosen),
+                "policy/rho_mean": valid_mean(rhos, chosen),
+                "policy/rho_clipped_fraction": valid_mean(clipped.float(), chosen),
                 "value/mean": valid_mean(targets.values, valid),
             },
             share,

@@ -95,11 +95,11 @@ class ReplayMix:
     def _accumulate(
         self, targets: Targets, weights: Tensor, normaliser: Tensor, entropy_cost: float, averages: Averages
     ) -> None:
-        valid, config = targets.valid, self._config
+        valid, chosen, config = targets.valid, targets.chosen, self._config
         each = weights.expand_as(targets.values)  # [T, b]
-        policy = policy_gradient_loss(targets.log_probs, each * targets.advantages, valid, normaliser)
+        policy = policy_gradient_loss(targets.log_probs, each * targets.advantages, chosen, normaliser)
         value = valid_sum(each * 0.5 * (targets.values - targets.targets).square(), valid) / normaliser
-        entropy = entropy_loss(each * targets.entropies, valid, normaliser)
+        entropy = entropy_loss(each * targets.entropies, chosen, normaliser)
         total = config.replay.cost * (policy + config.value_cost * value + entropy_cost * entropy)
         total.backward()  # type: ignore[no-untyped-call]
         share = valid.sum() / normaliser
@@ -110,8 +110,8 @@ class ReplayMix:
                 "replay/loss_policy": policy / share.clamp(min=1e-8),
                 "replay/loss_value": value / share.clamp(min=1e-8),
                 "replay/loss_total": total / share.clamp(min=1e-8),
-                "replay/rho_mean": valid_mean(rhos, targets.chosen),
-                "replay/rho_clipped_fraction": valid_mean(clipped.float(), targets.chosen),
+                "replay/rho_mean": valid_mean(rhos, chosen),
+                "replay/rho_clipped_fraction": valid_mean(clipped.float(), chosen),
                 "replay/weight_mean": valid_mean(each, valid),
             },
             share,
