@@ -186,16 +186,16 @@ def test_a_stage_that_somebody_else_is_at_is_left_alone(respawn, plan, monkeypat
 
 def test_a_plan_that_was_changed_is_not_mixed(respawn, plan):
     assert respawn("plan", "small.toml").exit_code == 0
-    before = {path.name: path.read_bytes() for path in Path("runs").glob("*/config.json")}
+    before = {str(path): path.read_bytes() for path in Path("runs").glob("*/config.json")}
     plan.write_text(TEXT.replace("clip = 0.1", "clip = 0.2"))
     answer = respawn("plan", "small.toml")
     assert answer.exit_code == 2
     assert answer.sentence == (
         "stage 'two' was begun with other settings than small.toml has now: in run small-s0-2-two learner.clip is 0.1 "
-        "and not 0.2; put the plan back as it was, call it otherwise with --name, or delete runs/small-s0-2-two and "
-        "the runs of later stages"
+        "and not 0.2; put the plan and its options back as they were, call it otherwise with --name, or delete "
+        "runs/small-s0-2-two and the runs of later stages"
     )
-    assert {path.name: path.read_bytes() for path in Path("runs").glob("*/config.json")} == before
+    assert {str(path): path.read_bytes() for path in Path("runs").glob("*/config.json")} == before
     assert respawn("plan", "small.toml", "--name", "other", "--updates", "1").exit_code == 0
     assert [made(f"other-{stage}") for stage in ("1-one", "2-two", "3-three")] == [1, 1, 1]
 

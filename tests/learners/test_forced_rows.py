@@ -52,6 +52,7 @@ def test_a_rollout_that_was_forced_throughout_is_sound(learner):
     metrics = practice.learn(forced(rollout, torch.ones_like(rollout.valid), 1))
     assert all(torch.isfinite(torch.tensor(value)) for value in metrics.values())
     assert all(torch.isfinite(value).all() for value in practice.tensors().values())
+    assert metrics["policy/entropy"] > 0.1  # what the policy would have done is as open as ever
 
 
 @pytest.mark.parametrize("learner", LEARNERS)

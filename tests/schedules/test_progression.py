@@ -299,12 +299,20 @@ def test_with_slower_actors_a_script_is_over_when_all_must_have_played_it():
     assert said == {1: ["script"], 6: ["handed_back"]}
 
 
-@pytest.mark.parametrize("name", ["bootstrap", "plateau"])
-def test_what_would_fire_again_before_it_shows_is_refused(name):
-    settings = {f"{name}_after": 3, f"{name}_frames": 8}
-    with pytest.raises(ConfigError, match=f"{name}-after is 3, and what is forced shows up to 3 updates later"):
-        Progression(ProgressionConfig(**settings), PAD, most_lag=3)
-    Progression(ProgressionConfig(**settings), PAD, most_lag=2)
+def test_episodes_from_hard_starts_do_not_settle_anything():
+    config = ProgressionConfig(script="RIGHT:4", bootstrap_after=2, bootstrap_frames=8)
+    fired = {}
+    for hard_starts in (0.0, 0.5):
+        schedule = Progression(config, PAD, settling_episodes=4)
+        follow(schedule, [500.0], scripted=1.0)
+        for update in range(2, 40):
+            made = report(update, 500.0)
+            metrics = {**made.metrics, "world/hard_starts": float(hard_starts and update % 2 == 0)}
+            rulings = schedule.observe(UpdateReport(update, update * 10, update * 40, update, metrics))
+            if any(ruling.facts["event"] == "script" for ruling in rulings):
+                fired[hard_starts] = update
+                break
+    assert fired == {0.0: 7, 0.5: 11}
 
 
 def test_worlds_without_single_choices_can_be_watched():

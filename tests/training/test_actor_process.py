@@ -7,9 +7,11 @@ import pytest
 import torch
 from heard_runs import LANES, small_run
 
+from respawn.errors import ConfigError
 from respawn.processes.child import THREAD_VARIABLES
 from respawn.runs.layout import RunFolder
 from respawn.testing.fake_console import FakeGame
+from respawn.training import actor_process
 from respawn.training.actor_process import build_actor, make_actor_pool
 from respawn.worlds.fish.config import FishConfig
 from respawn.worlds.mario import world as mario_world
@@ -64,3 +66,15 @@ def test_a_process_is_told_before_anything_is_imported(tmp_path):
     finally:
         pool.close()
     assert {environment[name] for name in THREAD_VARIABLES} == {"3"}
+
+
+def test_more_actors_than_cores_are_warned_of_and_far_more_refused(monkeypatch):
+    monkeypatch.setattr(actor_process, "resolve_threads", lambda threads: 2)
+    events = []
+    actor_process._check_cores(2, events.append)
+    assert not events
+    actor_process._check_cores(3, events.append)
+    (event,) = events
+    assert event.kind == "actors_take_turns" and event.level == "warning"
+    with pytest.raises(ConfigError, match=r"collection\.actors is 17, and there are 2 cores here.*at most 16"):
+        actor_process._check_cores(17, events.append)

@@ -13,6 +13,8 @@ from respawn.memory.replay_config import ReplayConfig
 from respawn.models.config import ModelConfig
 from respawn.observers.config import ObserversConfig
 from respawn.presets import DESCRIPTIONS, all_presets, find_preset
+from respawn.schedules.config import SchedulesConfig
+from respawn.schedules.progression_config import ProgressionConfig
 from respawn.training.config import RunConfig, config_from_json, config_sha256, config_to_json, unsaid_settings
 from respawn.worlds.foreign.config import ForeignConfig
 from respawn.worlds.mario.config import MarioConfig
@@ -225,3 +227,12 @@ def test_patience_and_who_does_what_make_no_other_run():
     assert config_sha256(replace(patient, collection=more)) == config_sha256(patient) != config_sha256(plain)
     fewer = replace(plain.learner, replay=replace(plain.learner.replay, segments=8))
     assert config_sha256(replace(plain, learner=fewer)) != config_sha256(plain)
+
+
+@pytest.mark.parametrize("name", ["bootstrap", "plateau"])
+def test_what_would_be_forced_again_before_it_shows_is_refused(name):
+    progression = ProgressionConfig(**{f"{name}_after": 3, f"{name}_frames": 8})
+    schedules = SchedulesConfig(progression=progression)
+    RunConfig(schedules=schedules, collection=CollectionConfig(actors=2))
+    with pytest.raises(ConfigError, match=f"{name}-after is 3, and what is forced shows up to 3 updates later"):
+        RunConfig(schedules=schedules, collection=CollectionConfig(actors=3))

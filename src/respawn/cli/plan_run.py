@@ -60,16 +60,16 @@ def _train(progress: Progress, plan: Plan, arguments: "PlanArguments") -> Outcom
     stage, folder = progress.stage, progress.folder
     title = f"Stage {stage.number}, {stage.name}"
     if progress.state == "finished":
-        print(f"{title}: run {stage.run} is finished {progress.where}; passed over.", flush=True)
+        _say(f"{title}: run {stage.run} is finished {progress.where}; passed over.")
         return None
     if progress.state == "gone":
-        print(f"{title}: run {stage.run} is gone, and a later stage has gone on from it; passed over.", flush=True)
+        _say(f"{title}: run {stage.run} is gone, and a later stage has gone on from it; passed over.")
         return None
     if progress.state == "begun":
-        print(f"{title}: going on with run {stage.run} to update {stage.config.last_update:,}.", flush=True)
+        _say(f"{title}: going on with run {stage.run} to update {stage.config.last_update:,}.")
         with _stage_named(progress), failure_told(folder):
             return take_up(folder, device=arguments.device, rom=arguments.rom)
-    print(f"{title}: run {stage.run} begins with {_source(progress)}.", flush=True)
+    _say(f"{title}: run {stage.run} begins with {_source(progress)}.")
     with _stage_named(progress), failure_told(folder):
         return begin(stage.config, preset=plan.preset, runs_dir=arguments.runs, name=stage.run)[1]
 
@@ -88,18 +88,23 @@ def _source(progress: Progress) -> str:
 
 
 def _tell_stop(progress: Progress, outcome: Outcome, words: Sequence[str]) -> int:
+    stage = progress.stage
+    _say(
+        f"Stopped in stage {stage.number}, {stage.name}, at update {outcome.updates}, and saved.",
+        f"Run folder: {progress.folder.path}",
+        f"Go on:      {shlex.join(['respawn', 'plan', *words])}",
+    )
+    return outcome.exit_code
+
+
+def _say(*lines: str) -> None:
+    """Tell people; if nobody hears it, the reader or the terminal being gone, the plan goes on all the same."""
     try:
-        print(
-            f"Stopped in stage {progress.stage.number}, {progress.stage.name}, at update {outcome.updates}, and saved."
-        )
-        print(f"Run folder: {progress.folder.path}")
-        print(f"Go on:      {shlex.join(['respawn', 'plan', *words])}", flush=True)
+        print(*lines, sep="\n", flush=True)
     except OSError as error:
         if error.errno not in (errno.EPIPE, errno.EIO):
             raise
-        # Nobody hears it, the reader or the terminal is gone; the stage is saved all the same.
         forget_stdout()
-    return outcome.exit_code
 
 
 def _show_what_would_be_done(progress: Sequence[Progress]) -> None:

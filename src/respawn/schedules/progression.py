@@ -16,6 +16,7 @@ from respawn.schedules.script_text import decisions_of, find_action, in_decision
 NAME = "progression"
 """What its rulings are called."""
 SCRIPTED = "collect/scripted_fraction"
+HARD_STARTS = "world/hard_starts"
 _FIRST_NUMBERS = 2
 """The script of the beginning is number 1, that of the first forward frames number 2; others come after."""
 
@@ -81,7 +82,6 @@ class Progression:
         self._most_lag = most_lag
         if config.forces_anything:
             names_of_actions(world)  # refuses worlds without single choices
-        self._check_lag()
         self._metric = config.metric or (f"episode/{world.forward_fact}" if world.forward_fact else "return/mean")
         self._forward, self._source = self._resolved(probed)
         self._first = in_decisions(config.first_parts, world)
@@ -93,18 +93,9 @@ class Progression:
         self._last_bootstrap = 0  # the update after which it began
         self._forcing = False
         self._quiet_updates = 0  # since one in which anything was forced
-        self._forced_episodes: int | None = None  # how many had ended when that was; None: never
+        self._forced_episodes: int | None = None  # how many of the agent's own had ended when that was; None: never
+        self._hard_starts = 0
         self._said = False
-
-    def _check_lag(self) -> None:
-        """Refuse to fire again before what was fired can have shown."""
-        for name in ("bootstrap_after", "plateau_after"):
-            after = getattr(self._config, name)
-            if 0 < after <= self._most_lag:
-                raise ConfigError(
-                    f"schedules.progression.{name.replace('_', '-')} is {after}, and what is forced shows up to "
-                    f"{self._most_lag} updates later, so it would be forced again before that; take more updates"
-                )
 
     def _resolved(self, probed: str | None) -> tuple[int | None, str]:
         """The forward action, and who says so."""
@@ -176,12 +167,17 @@ class Progression:
         value = report.metrics.get(self._metric)
         self._quiet_updates = 0 if forced else self._quiet_updates + 1
         if forced:
-            self._forcing, self._forced_episodes = True, report.episodes
+            self._forcing = True
         elif self._forcing and self._is_over(update):
             self._forcing = False
             concluded.append({"event": "handed_back"})
-        if self._is_settled(report.episodes, value) and not forced:
-            concluded += self._look(report, value)
+        # Episodes that began elsewhere are no part of how far episodes come.
+        self._hard_starts += int(report.metrics.get(HARD_STARTS, 0))
+        own_episodes = report.episodes - self._hard_starts
+        if forced:
+            self._forced_episodes = own_episodes
+        if self._is_settled(own_episodes, value) and not forced:
+            concluded += self._look(update, value, own_episodes)
         else:
             for watch in self._watches.values():
                 watch.begin_anew(update)
@@ -205,9 +201,9 @@ class Progression:
             said.append({"event": "forward_action", "action": name, "source": self._source})
         return said + [self._begun(script) for script in self.scripts(Clock())]
 
-    def _look(self, report: UpdateReport, value: float | None) -> list[dict[str, Any]]:
+    def _look(self, update: int, value: float | None, own_episodes: int) -> list[dict[str, Any]]:
         """Compare an update in which only the policy acted with the best before it."""
-        config, concluded, update = self._config, [], report.update
+        config, concluded = self._config, []
         without = {name: watch.see(update, value) for name, watch in self._watches.items()}
         if config.warn_after and without["warning"] and without["warning"] % config.warn_after == 0:
             best = self._watches["warning"].best
@@ -216,7 +212,7 @@ class Progression:
         for reason in ("plateau", "bootstrap"):
             if self._is_due(reason, update, without[reason]):
                 concluded.append(self._fire(reason, update, value))
-                self._forced_episodes = report.episodes
+                self._forced_episodes = own_episodes
                 break  # one at a time: the other is watched anew after it
         return concluded
 
@@ -257,6 +253,7 @@ class Progression:
             "forcing": self._forcing,
             "quiet_updates": self._quiet_updates,
             "forced_episodes": self._forced_episodes,
+            "hard_starts": self._hard_starts,
             "said": self._said,
         }
 
@@ -269,3 +266,4 @@ class Progression:
         self._last_bootstrap = state["last_bootstrap"]
         self._forcing, self._said = state["forcing"], state["said"]
         self._quiet_updates, self._forced_episodes = state["quiet_updates"], state["forced_episodes"]
+        self._hard_starts = state["hard_starts"]

@@ -15,14 +15,18 @@ from respawn.collection.actor_service import SharedFiles, serve
 from respawn.collection.slots import SlotLayout, lay_out
 from respawn.collection.sync import SyncCollector
 from respawn.contracts.records import Event
+from respawn.errors import ConfigError
 from respawn.processes.child import ChildProcess, Family
 from respawn.processes.lifeline import live_and_die_with
 from respawn.processes.marks import Marks, marks_path, output_path
 from respawn.runs.layout import RunFolder
 from respawn.training.collecting import fresh_model, make_training_world, sync_collector
 from respawn.training.config import RunConfig, config_from_json, config_to_json
-from respawn.training.device import prepare_torch
+from respawn.training.device import prepare_torch, resolve_threads
 from respawn.worlds.mario.config import MarioConfig
+
+MOST_ACTORS_A_CORE = 8
+"""More than that would keep each other from ever starting."""
 
 
 @dataclass(frozen=True)
@@ -42,6 +46,7 @@ def make_actor_pool(
     config: RunConfig, folder: RunFolder, notify: Callable[[Event], None], device: torch.device
 ) -> ActorPool:
     """Start the actors of a run."""
+    _check_cores(config.collection.actors, notify)
     diagnostics = folder.workers / "actors"
     return ActorPool(
         config.collection,
@@ -50,6 +55,21 @@ def make_actor_pool(
         notify=notify,
         device=device,
     )
+
+
+def _check_cores(actors: int, notify: Callable[[Event], None]) -> None:
+    """Warn of actors that take turns; refuse so many that the machine would do nothing else."""
+    cores = resolve_threads(0)
+    if actors > MOST_ACTORS_A_CORE * cores:
+        raise ConfigError(
+            f"collection.actors is {actors}, and there are {cores} cores here, so that they would keep each other from "
+            f"ever starting; use at most {MOST_ACTORS_A_CORE * cores}, and as many as there are cores to be fast"
+        )
+    if actors > cores:
+        message = (
+            f"{actors} actors want a core each, and there are {cores}: they take turns, and fewer would be as fast"
+        )
+        notify(Event("actors_take_turns", message, "warning", {"actors": actors, "cores": cores}))
 
 
 def _launch(config: RunConfig, folder: RunFolder, diagnostics: Path, number: int, files: SharedFiles) -> ChildProcess:

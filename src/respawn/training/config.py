@@ -154,6 +154,7 @@ class RunConfig:
         self._check_minibatches()
         self._check_cuda_graphs()
         self._check_replay()
+        self._check_progression()
         if self.schedules.levels is not None:
             longest = max(self.planned_updates, self.last_update)
             check_level_gate(self.schedules.levels, self.world, self.evaluation, longest)
@@ -176,6 +177,17 @@ class RunConfig:
             )
         if self.learner.compile:
             raise ConfigError("model.cuda-graphs and learner.compile exclude each other; leave out one of the two")
+
+    def _check_progression(self) -> None:
+        """Refuse to force again before what was forced can have shown."""
+        most_lag = self.collection.greatest_lag
+        for name in ("bootstrap_after", "plateau_after"):
+            after = getattr(self.schedules.progression, name)
+            if 0 < after <= most_lag:
+                raise ConfigError(
+                    f"schedules.progression.{name.replace('_', '-')} is {after}, and what is forced shows up to "
+                    f"{most_lag} updates later, so it would be forced again before that; take more updates"
+                )
 
     def _check_replay(self) -> None:
         if not isinstance(self.learner, VTraceConfig) or not self.learner.replay.is_on:

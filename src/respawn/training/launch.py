@@ -47,12 +47,16 @@ def begin(config: RunConfig, *, preset: str, runs_dir: Path, name: str | None = 
             # The world failed, not the one who asked for it: its logs are in the folder, and resuming tries again.
             record_failure(folder, error)
             raise
-        if source is not None:
-            begin_with(run, source)
-        note = _inexact_note(config, run)
-        if note:
-            write_meta(folder, replace(meta, exact_resume=False, exact_resume_note=note))
-            run.tell(Event("inexact_resume", note, "warning"))
+        try:
+            if source is not None:
+                begin_with(run, source)
+            note = _inexact_note(config, run)
+            if note:
+                write_meta(folder, replace(meta, exact_resume=False, exact_resume_note=note))
+                run.tell(Event("inexact_resume", note, "warning"))
+        except BaseException:
+            run.close()
+            raise
         return folder, drive(run, folder)
 
 
@@ -115,7 +119,7 @@ def take_up(
 def _with_rom(config: RunConfig, rom: Path) -> RunConfig:
     if not isinstance(config.world, MarioConfig):
         raise ConfigError("--rom names Mario's game, and this run is of another world; leave it out")
-    return replace(config, world=replace(config.world, rom=str(rom.absolute())))
+    return replace(config, world=replace(config.world, rom=str(rom.expanduser().absolute())))
 
 
 def _assembled(config: RunConfig, folder: RunFolder, first_update: int) -> Run:

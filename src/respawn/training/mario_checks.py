@@ -39,16 +39,12 @@ def check_level_gate(gate: LevelsConfig, world: object, evaluation: EvaluationCo
             f"schedules.levels.freeze-updates ({gate.freeze_updates}) end by the next evaluation, {every} updates "
             "later, and are never felt; take more or none"
         )
-    last = planned_updates // every * every
-    if gate.lock_until >= last:
+    counting = planned_updates // every - gate.lock_until // every
+    if counting < gate.required_successes:
         raise ConfigError(
-            f"schedules.levels.lock-until is {gate.lock_until}, and the last evaluation of the plan is at update "
-            f"{last}, so nothing would ever open; lower it, or plan more updates"
-        )
-    if gate.required_successes > planned_updates // every:
-        raise ConfigError(
-            f"schedules.levels.required-successes is {gate.required_successes}, and the plan has "
-            f"{planned_updates // every} evaluations, so nothing would ever open; lower it"
+            f"schedules.levels.required-successes is {gate.required_successes}, and of the plan's evaluations "
+            f"{max(counting, 0)} come after update {gate.lock_until} (lock-until), so nothing would ever open; lower "
+            "it, or plan more updates"
         )
 
 

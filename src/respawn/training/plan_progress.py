@@ -18,6 +18,7 @@ from respawn.training.plan_file import Plan, Stage, flattened
 from respawn.training.recorded import load_config
 from respawn.training.trained import find_trained
 from respawn.training.trial import Fitting, try_out
+from respawn.worlds.mario.config import MarioConfig
 
 LIMITS = ("updates", "planned_updates", "minutes")
 LIMITS_OF_EVALUATION = ("stop_at", "stop_after")
@@ -72,8 +73,8 @@ def try_what_is_left(progress: Sequence[Progress], runs_dir: Path) -> None:
         if one.state not in ("new", "begun"):
             offered = None
             continue
-        config = one.stage.config
         try:
+            config = _to_be_trained(one)
             wanted = try_out(config)
             if one.state == "new" and offered is not None:
                 _check_next(progress[number - 1].stage, offered, wanted)
@@ -82,6 +83,19 @@ def try_what_is_left(progress: Sequence[Progress], runs_dir: Path) -> None:
         except RespawnError as error:
             raise in_stage(one.stage, error) from error
         offered = wanted
+
+
+def _to_be_trained(progress: Progress) -> RunConfig:
+    """What will be put together: of a stage that was begun, what it has, and where it is to go on if that is said."""
+    said = progress.stage.config
+    if progress.state == "new":
+        return settled(said)
+    there = load_config(progress.folder)
+    if said.device != "auto":
+        there = replace(there, device=said.device)
+    if isinstance(said.world, MarioConfig) and isinstance(there.world, MarioConfig) and said.world.rom:
+        there = replace(there, world=replace(there.world, rom=said.world.rom))
+    return there
 
 
 def in_stage(stage: Stage, error: RespawnError) -> RespawnError:
@@ -117,17 +131,18 @@ def _check_settings(plan: Plan, progress: Progress) -> None:
         more = f" and {len(differing) - MOST_DIFFERENCES} more" if len(differing) > MOST_DIFFERENCES else ""
         raise ConfigError(
             f"stage '{stage.name}' was begun with other settings than {plan.path} has now: in run {stage.run} "
-            f"{'; '.join(differing[:MOST_DIFFERENCES])}{more}; put the plan back as it was, call it otherwise with "
-            f"--name, or delete {progress.folder.path} and the runs of later stages"
+            f"{'; '.join(differing[:MOST_DIFFERENCES])}{more}; put the plan and its options back as they "
+            f"were, call it otherwise with --name, or delete {progress.folder.path} and the runs of later stages"
         )
 
 
 def _differences(there: RunConfig, wanted: RunConfig) -> list[str]:
     run, plan = _that_matters(there), _that_matters(wanted)
-    names = dict.fromkeys((*run, *plan))
+    # What is at its usual value is left out of what matters, and has a value all the same.
+    in_run, in_plan = flattened(config_to_json(there)), flattened(config_to_json(wanted))
     return [
-        f"{name} is {_shown(run.get(name))} and not {_shown(plan.get(name))}"
-        for name in names
+        f"{name} is {_shown(in_run.get(name))} and not {_shown(in_plan.get(name))}"
+        for name in dict.fromkeys((*run, *plan))
         if run.get(name) != plan.get(name)
     ]
 

@@ -89,13 +89,18 @@ class VTraceLearner:
                 "loss/policy": policy / share.clamp(min=1e-8),
                 "loss/value": value / share.clamp(min=1e-8),
                 "loss/total": total / share.clamp(min=1e-8),
-                "policy/entropy": valid_mean(targets.entropies, chosen),
-                "policy/kl": approximate_kl(targets.log_probs, behaviour_log_probs, chosen),
-                "policy/rho_mean": valid_mean(rhos, chosen),
-                "policy/rho_clipped_fraction": valid_mean(clipped.float(), chosen),
+                "policy/entropy": valid_mean(targets.entropies, valid),
                 "value/mean": valid_mean(targets.values, valid),
             },
             share,
+        )
+        averages.add(
+            {
+                "policy/kl": approximate_kl(targets.log_probs, behaviour_log_probs, chosen),
+                "policy/rho_mean": valid_mean(rhos, chosen),
+                "policy/rho_clipped_fraction": valid_mean(clipped.float(), chosen),
+            },
+            chosen.sum() / normaliser,
         )
 
     def weights(self) -> Weights:

@@ -110,11 +110,16 @@ class ReplayMix:
                 "replay/loss_policy": policy / share.clamp(min=1e-8),
                 "replay/loss_value": value / share.clamp(min=1e-8),
                 "replay/loss_total": total / share.clamp(min=1e-8),
-                "replay/rho_mean": valid_mean(rhos, chosen),
-                "replay/rho_clipped_fraction": valid_mean(clipped.float(), chosen),
                 "replay/weight_mean": valid_mean(each, valid),
             },
             share,
+        )
+        averages.add(
+            {
+                "replay/rho_mean": valid_mean(rhos, chosen),
+                "replay/rho_clipped_fraction": valid_mean(clipped.float(), chosen),
+            },
+            chosen.sum() / normaliser,
         )
 
     def state(self) -> StateTree:
