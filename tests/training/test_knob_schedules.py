@@ -61,6 +61,9 @@ def test_curve_windows_and_channel_lie_over_each_other():
     [
         ({"signal": "episode/clered"}, r"'episode/clered' is no metric of this run; did you mean episode/cleared\?"),
         ({"signal": "evaluation/survival_mean"}, "is no metric of this run"),
+        ({"signal": "policy/entrpy"}, r"did you mean policy/entropy\?"),
+        ({"signal": "policy/rho_mean"}, "is no metric of this run"),  # of V-trace, and this is PPO
+        ({"signal": "replay/age"}, "there are: none"),
         ({"signal": "knob/nothing"}, "is no metric of this run"),
         ({"window": 101}, "window is 101, and the whole plan has 100 updates, so it would never move"),
         ({"signal": "evaluation/cleared", "window": 11}, "the whole plan has 10 evaluations"),

@@ -137,9 +137,7 @@ def test_a_channel_turns_the_fishes_penalty(collection, train):
 
 def test_a_signal_that_never_comes_ends_the_run(train):
     channel = AdaptiveConfig(
-        "policy/entropie", "ppo_clip", low=0.0, high=0.1, lowest=0.1, highest=0.3, window=1, patience_updates=2
+        "world/forwards_share", "ppo_clip", low=0.0, high=0.1, lowest=0.1, highest=0.3, window=1, patience_updates=2
     )
-    with pytest.raises(
-        ConfigError, match=r"'policy/entropie' has not appeared in 2 updates; did you mean policy/entropy\?"
-    ):
+    with pytest.raises(ConfigError, match=r"has not appeared in 2 updates; did you mean world/forward_share\?"):
         train(mario(adaptive=(channel,)))

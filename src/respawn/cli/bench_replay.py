@@ -8,12 +8,16 @@ from respawn.cli.arguments import check_at_least, parse
 from respawn.cli.tables import console, new_table
 from respawn.errors import ConfigError
 
+MOST_ENTRIES = 100_000_000
+"""Some gigabytes; no replay is larger."""
+
 
 @dataclass(frozen=True)
 class ReplayArguments:
-    """Time to draw entries by priority: sum tree, running sums on the device, numpy.random.choice.
+    """Time to draw entries by priority: sum tree, running sums, NumPy's choice.
 
-    All are measured in turn over the same priorities; the median counts. Let nothing else run meanwhile.
+    All are measured in turn over the same priorities; the median counts. Let
+    nothing else run meanwhile.
     """
 
     sizes: tuple[int, ...] = (100_000, 1_000_000)
@@ -37,6 +41,8 @@ def main(words: list[str]) -> int:
             f"--sizes wants numbers of entries, none under the {arguments.draws} of --draws, and is "
             f"{' '.join(map(str, arguments.sizes)) or 'empty'}"
         )
+    if max(arguments.sizes) > MOST_ENTRIES:
+        raise ConfigError(f"--sizes must be at most {MOST_ENTRIES:,}, not {max(arguments.sizes):,}")
     measured = _measure(arguments)
     if arguments.json:
         print(json.dumps(measured, indent=2))
@@ -67,7 +73,7 @@ def _measure(arguments: ReplayArguments) -> dict[str, Any]:
 
 def _show(measured: dict[str, Any]) -> None:
     table = new_table()
-    for label in ("entries", "NumPy", "tree", "device", "tree, set", "device, set", "tree x", "device x"):
+    for label in ("entries", "NumPy", "tree", "device", "set tree", "set dev.", "tree x", "dev. x"):
         table.add_column(label, justify="right", no_wrap=True)
     for size, row in measured["sizes"].items():
         times = (row[f"{name}_ms"] for name in ("numpy", "tree", "device", "tree_set", "device_set"))

@@ -14,11 +14,10 @@ from torch import Tensor
 
 from respawn.contracts.records import Event, Rollout
 from respawn.contracts.saveable import StateTree
-from respawn.errors import ConfigError
 from respawn.memory.replay_config import ReplayConfig
+from respawn.memory.replay_room import HALVED, find_room
 from respawn.memory.rollouts import ROW_FIELDS
 
-HALVED = ("behaviour_log_probs", "rewards")
 _MEMORY = "memory."
 _HALF_MAX = float(torch.finfo(torch.float16).max)
 
@@ -61,19 +60,10 @@ class Segments:
         lane = {name: tensor[0] for name, tensor in self._columns(rollout, torch.zeros(1, dtype=torch.int64)).items()}
         cut = rollout.observations[0, 0]  # room for one cut observation a segment is counted in
         size = sum(part.numel() * part.element_size() for part in (*lane.values(), cut))
-        wanted = self._config.capacity_decisions // num_steps
-        fitting = int(self._config.memory_gb * 1e9 / size)
-        capacity = min(wanted, fitting)
-        needed = max(num_lanes, self._config.segments)
-        if capacity < needed:
-            raise ConfigError(
-                f"replay has room for {capacity} segments of {num_steps} steps ({size:,} bytes each), and needs at "
-                f"least {needed}, for one rollout and one replay; raise "
-                f"learner.replay.{'memory-gb' if fitting < wanted else 'capacity-decisions'}"
-            )
-        if fitting < wanted:
-            self._tell_of_shrinking(wanted * num_steps, fitting * num_steps, size / num_steps)
-        self._prepare(capacity, num_steps, lane)
+        room = find_room(self._config, num_steps, num_lanes, size)
+        if room.fitting < room.wanted:
+            self._tell_of_shrinking(room.wanted * num_steps, room.fitting * num_steps, size / num_steps)
+        self._prepare(room.capacity, num_steps, lane)
 
     def _prepare(self, capacity: int, num_steps: int, lane: dict[str, Tensor]) -> None:
         self.capacity, self.num_steps = capacity, num_steps

@@ -46,7 +46,7 @@ class AdaptiveConfig:
     anneal_lock: bool = False
     """lock the knob's curve where it is when the window is first full; without it, only scale may meet a curve"""
     patience_updates: int = USUAL_PATIENCE_UPDATES
-    """a signal of the learner or the world that has not appeared after so many updates is a mistake: the run ends"""
+    """a signal of the world that has not appeared after so many updates is a mistake: the run ends"""
 
     def __post_init__(self) -> None:
         """Refuse what cannot adapt."""

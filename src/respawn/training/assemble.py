@@ -22,7 +22,9 @@ from respawn.evaluation.fish_evaluator import FishEvaluator
 from respawn.evaluation.mario_evaluator import MarioEvaluator
 from respawn.learners.build import build_learner
 from respawn.learners.trainee import ModelWeights
+from respawn.learners.vtrace.config import VTraceConfig
 from respawn.maths.seeding import derive_seed, make_generator
+from respawn.memory.replay_room import check_room
 from respawn.observers.hub import ObserverHub
 from respawn.runs.layout import RunFolder
 from respawn.schedules.curriculum import Curriculum
@@ -85,6 +87,9 @@ def _assembled(
     progression: tuple[Progression, ...],
 ) -> Run:
     model = fresh_model(config, spec, device)
+    if isinstance(config.learner, VTraceConfig) and config.learner.replay.is_on:
+        horizon, memory = config.collection.horizon_steps, model.initial_memory(spec.num_lanes)
+        check_room(config.learner.replay, spec, horizon, memory, device)
     learner = build_learner(
         config.learner, model, make_generator(config.seed, "learner", device=device), observers.receive
     )

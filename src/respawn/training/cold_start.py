@@ -41,8 +41,6 @@ def make_progression(config: RunConfig, world: World, notify: Callable[[Event], 
     known = (*WATCHED, *(f"episode/{name}" for name in numeric_facts(config.world)))
     if settings.metric and settings.metric not in known:
         raise ConfigError(f"schedules.progression.metric must be one of {', '.join(known)}, not '{settings.metric}'")
-    if isinstance(config.world, MarioConfig) and _presses_start(settings):
-        notify(Event("script_presses_start", PAUSES, "warning"))
     probed = None
     if settings.probe_decisions:
         names = names_of_actions(world.spec)
@@ -58,6 +56,8 @@ def make_progression(config: RunConfig, world: World, notify: Callable[[Event], 
         settling_episodes=RECENT_EPISODES + under_way,
         most_lag=config.collection.greatest_lag,
     )
+    if isinstance(config.world, MarioConfig) and _presses_start(settings):
+        notify(Event("script_presses_start", PAUSES, "warning"))
     return (progression,)
 
 

@@ -6,6 +6,7 @@ from dataclasses import MISSING, fields
 from respawn.contracts.knobs import KnobSpec
 from respawn.contracts.schedule import Schedule
 from respawn.errors import ConfigError, KnobError
+from respawn.learners.metric_names import GROUPS, metric_names
 from respawn.learners.vtrace.config import VTraceConfig
 from respawn.schedules.adaptive import AdaptiveChannel
 from respawn.schedules.adaptive_config import AdaptiveConfig
@@ -122,7 +123,7 @@ def _setting(specs: dict[str, KnobSpec], name: str) -> float:
 
 
 def _check_signal(channel: AdaptiveConfig, config: RunConfig, specs: dict[str, KnobSpec]) -> None:
-    """Refuse a signal that can never appear, where that can be known: learners and worlds say theirs as they go."""
+    """Refuse a signal that can never appear, where that can be known: worlds say theirs as they go."""
     if channel.by_evaluations and config.evaluation.every_updates == 0:
         raise ConfigError(
             f"{channel.prefix}signal '{channel.signal}' comes with evaluations, and there are none; set "
@@ -131,8 +132,9 @@ def _check_signal(channel: AdaptiveConfig, config: RunConfig, specs: dict[str, K
     facts = [f"episode/{name}" for name in numeric_facts(config.world)]
     if isinstance(config.world, FishConfig):
         facts.append("episode/first_death_p10")
-    known = {*_OF_EPISODES, *facts, *(f"knob/{name}" for name in specs), *config.evaluation_metrics}
-    closed_groups = {name.split("/")[0] for name in known} | {"episode"}
+    of_learners = (*metric_names(config.learner), "collect/scripted_fraction")
+    known = {*_OF_EPISODES, *facts, *(f"knob/{name}" for name in specs), *config.evaluation_metrics, *of_learners}
+    closed_groups = {name.split("/")[0] for name in known} | GROUPS | {"episode"}
     if channel.signal.split("/")[0] in closed_groups and channel.signal not in known:
         close = difflib.get_close_matches(channel.signal, sorted(known), n=1)
         group = [name for name in sorted(known) if name.split("/")[0] == channel.signal.split("/")[0]]
