@@ -28,6 +28,7 @@ from respawn.observers.config import ObserversConfig
 from respawn.schedules.config import SchedulesConfig
 from respawn.schedules.progression_config import ProgressionConfig
 from respawn.training.mario_checks import check_level_gate, check_scouts
+from respawn.training.misfits import told
 from respawn.worlds.fish.config import FishConfig
 from respawn.worlds.foreign.config import ForeignConfig
 from respawn.worlds.mario.config import MarioConfig
@@ -270,7 +271,7 @@ def config_from_json(data: dict[str, Any]) -> RunConfig:
     try:
         return dacite.from_dict(RunConfig, data, settings)
     except (dacite.DaciteError, TypeError, ValueError) as error:
-        raise ConfigError(f"config.json does not fit this version of respawn: {error}") from error
+        raise ConfigError(f"config.json does not fit this version of respawn: {told(error, RunConfig)}") from error
 
 
 def _as_float(value: Any) -> Any:
