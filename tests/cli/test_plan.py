@@ -9,10 +9,9 @@ from pathlib import Path
 import pytest
 
 from respawn.checkpoints.store import find_newest
-from respawn.errors import RomError
 from respawn.learners.ppo.learner import PPOLearner
 from respawn.runs.layout import RunFolder
-from respawn.worlds.mario.rom import find_rom
+from the_game import needed_rom
 
 TEXT = """
 preset = "cartpole-ppo"
@@ -265,10 +264,7 @@ def test_weights_of_a_run_on_the_command_line_of_train(respawn, runs, tiny):
 
 
 def test_the_references_phases_can_be_trained(respawn, tmp_path, monkeypatch):
-    try:
-        find_rom()
-    except RomError as error:
-        pytest.skip(f"the game itself is needed: {error}")
+    needed_rom()
     monkeypatch.chdir(tmp_path)
     file = EXPERIMENTS / "0006-reference-phases" / "plan.toml"
     assert respawn("plan", str(file), "--updates", "2", "--name", "phases").exit_code == 0
@@ -281,10 +277,7 @@ def test_the_references_phases_can_be_trained(respawn, tmp_path, monkeypatch):
 
 
 def test_the_references_bootstrap_can_be_trained(respawn, tmp_path, monkeypatch):
-    try:
-        find_rom()
-    except RomError as error:
-        pytest.skip(f"the game itself is needed: {error}")
+    needed_rom()
     monkeypatch.chdir(tmp_path)
     file = EXPERIMENTS / "0007-reference-bootstrap" / "config.toml"
     monkeypatch.setattr("respawn.cli.new_run.tell_closing", lambda folder, outcome: outcome.exit_code)

@@ -7,7 +7,7 @@ import torch
 
 from respawn.collection.probing import probe_actions
 from respawn.contracts.world import ContinuousActions
-from respawn.errors import ConfigError, RomError, WorldError
+from respawn.errors import ConfigError, WorldError
 from respawn.testing.fake_console import FakeGame
 from respawn.testing.fakes import FakeWorld
 from respawn.testing.suites.saveable import freeze
@@ -16,11 +16,11 @@ from respawn.worlds.fish.world import FishWorld
 from respawn.worlds.foreign.config import ForeignConfig
 from respawn.worlds.foreign.world import ForeignWorld
 from respawn.worlds.mario.config import MarioConfig
-from respawn.worlds.mario.rom import find_rom
 from respawn.worlds.mario.starts import open_game
 from respawn.worlds.mario.world import MarioWorld
 from respawn.worlds.recall.config import RecallConfig
 from respawn.worlds.recall.world import RecallWorld
+from the_game import needed_rom
 
 EXTENDED = MarioConfig(actions="extended", sticky=0.25, start_jitter=8, limit_steps=9)
 WORLDS = {
@@ -67,10 +67,7 @@ def test_the_world_is_put_back_to_the_last_bit(name):
 
 
 def test_the_game_itself_is_put_back_and_running_right_is_found():
-    try:
-        find_rom()
-    except RomError as error:
-        pytest.skip(f"the game itself is needed: {error}")
+    needed_rom()
     config = replace(EXTENDED, sticky=0.0, limit_steps=0)
     check_left_as_it_was(MarioWorld(config, 3), MarioWorld(config, 3))
     world = MarioWorld(config, 2)

@@ -5,6 +5,7 @@ from dataclasses import replace
 from tiny_runs import CORES, LEARNERS, saving_every, tiny
 
 from respawn.collection.config import CollectionConfig
+from respawn.evaluation import mario_evaluator
 from respawn.evaluation.config import EvaluationConfig
 from respawn.presets.mario import PRESETS
 from respawn.schedules.adaptive_config import AdaptiveConfig
@@ -27,6 +28,12 @@ RATE = AdaptiveConfig(
     "return/mean", "learning_rate", low=-99.0, high=-98.0, lowest=0.5, highest=2.0, window=4, mode="scale", step=0.2
 )
 CURVES = {"learning_rate": CurveConfig("cosine"), "entropy_cost": CurveConfig("linear", final_fraction=0.2)}
+
+
+def open_levels_soon(monkeypatch):
+    """Nobody clears a level in so few updates: let evaluations say that whatever is open was cleared."""
+    opened = {"evaluation/cleared_open": 1.0, "evaluation/cleared_open_worst": 1.0}
+    monkeypatch.setattr(mario_evaluator, "clear_rates", lambda *about: opened)
 
 
 def mario(collection=None):

@@ -9,12 +9,10 @@ import tiny_runs
 from tiny_runs import begin_and_abandon, event_kinds, straight, timeless_rows, trace
 
 from respawn.collection.config import CollectionConfig
-from respawn.errors import RomError
-from respawn.evaluation import mario_evaluator
 from respawn.runs.layout import RunFolder
 from respawn.training.launch import take_up
-from respawn.worlds.mario.rom import find_rom
 from respawn.worlds.mario.starts import open_game
+from the_game import needed_rom
 
 WAYS = {
     "sync": {},
@@ -49,13 +47,8 @@ def check_left_and_taken_up(config, tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("way", WAYS)
 def test_mario(way, tmp_path, monkeypatch):
-    try:
-        find_rom()
-    except RomError as error:
-        pytest.skip(f"the game itself is needed: {error}")
-    # Nobody clears a level in so few updates, and levels are to open here.
-    opened = {"evaluation/cleared_open": 1.0, "evaluation/cleared_open_worst": 1.0}
-    monkeypatch.setattr(mario_evaluator, "clear_rates", lambda *about: opened)
+    needed_rom()
+    everything.open_levels_soon(monkeypatch)
     config = everything.mario(CollectionConfig(num_lanes=4, horizon_steps=16, **WAYS[way]))
     went, folder = check_left_and_taken_up(config, tmp_path, monkeypatch)
     assert {row["knob/last_level"] for row in went.updates} == {1.0, 2.0}
@@ -88,10 +81,7 @@ def check_all_was_at_work(went, folder):
 def test_each_of_them_changes_the_run(make, tmp_path):
     """What is on is not merely said to be: without any one of them the weights end up elsewhere."""
     if make is everything.mario:
-        try:
-            find_rom()
-        except RomError as error:
-            pytest.skip(f"the game itself is needed: {error}")
+        needed_rom()
     config = replace(make(), updates=14)
     schedules = config.schedules
     without = {

@@ -12,9 +12,8 @@ import pytest
 from tiny_runs import begin_and_abandon, event_kinds, saving_every, straight, tiny, trace
 
 from respawn.collection.config import CollectionConfig
-from respawn.errors import RomError
 from respawn.training.launch import take_up
-from respawn.worlds.mario.rom import find_rom
+from the_game import needed_rom
 
 LAG_1 = CollectionConfig(num_lanes=3, horizon_steps=8, lag=1)
 SCHOOLS = CollectionConfig(num_lanes=12, horizon_steps=8, lag=1)
@@ -28,10 +27,7 @@ KILLED = {
 @pytest.mark.parametrize("name", KILLED)
 def test_a_run_killed_many_times_ends_in_the_same_weights(name, tmp_path, monkeypatch):
     if name.endswith("mario"):
-        try:
-            find_rom()
-        except RomError as error:
-            pytest.skip(f"the game itself is needed: {error}")
+        needed_rom()
     config, num_kills = KILLED[name]
     config = replace(config, checkpoints=saving_every(1))
     folder = begin_and_abandon(config, tmp_path, monkeypatch, after=2)

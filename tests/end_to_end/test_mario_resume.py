@@ -2,17 +2,17 @@
 
 from dataclasses import replace
 
+import everything
 import pytest
 from tiny_runs import begin_and_abandon, saving_every, straight, tiny, trace
 
 from respawn.checkpoints.store import find_newest
 from respawn.errors import RomError
-from respawn.evaluation import mario_evaluator
 from respawn.models.config import ModelConfig
 from respawn.presets.mario import PRESETS
 from respawn.training.launch import take_up
-from respawn.worlds.mario.rom import find_rom
 from respawn.worlds.mario.starts import open_game
+from the_game import needed_rom
 
 SMALL = ModelConfig(hidden_sizes=(16,))
 VARIANTS = {
@@ -31,10 +31,7 @@ def close_the_game():
 
 @pytest.mark.parametrize("name", VARIANTS)
 def test_resumed_equals_straight(name, tmp_path, monkeypatch):
-    try:
-        find_rom()
-    except RomError as error:
-        pytest.skip(f"the game itself is needed: {error}")
+    needed_rom()
     preset = PRESETS[name]
     config = replace(
         preset,
@@ -56,13 +53,8 @@ def test_resumed_equals_straight(name, tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("lag", [0, 1], ids=["sync", "overlap"])
 def test_with_levels_that_open_and_hard_starts(lag, tmp_path, monkeypatch):
-    try:
-        find_rom()
-    except RomError as error:
-        pytest.skip(f"the game itself is needed: {error}")
-    # Nobody clears a level in so few updates, and levels are to open here.
-    opened = {"evaluation/cleared_open": 1.0, "evaluation/cleared_open_worst": 1.0}
-    monkeypatch.setattr(mario_evaluator, "clear_rates", lambda *about: opened)
+    needed_rom()
+    everything.open_levels_soon(monkeypatch)
     preset = PRESETS["mario-curriculum"]
     hard_starts = replace(preset.schedules.curriculum.hard_starts, share=1.0, final_fraction=0.5)
     config = replace(
@@ -91,10 +83,7 @@ def test_with_levels_that_open_and_hard_starts(lag, tmp_path, monkeypatch):
 
 
 def test_the_game_may_have_moved_meanwhile(tmp_path, monkeypatch):
-    try:
-        rom = find_rom()
-    except RomError as error:
-        pytest.skip(f"the game itself is needed: {error}")
+    rom = needed_rom()
     before, after = tmp_path / "before.nes", tmp_path / "after.nes"
     before.write_bytes(rom.data)
     preset = PRESETS["mario"]

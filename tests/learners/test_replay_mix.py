@@ -135,3 +135,12 @@ def test_the_knob_is_there_only_with_replay():
 def test_settings_without_effect_are_refused(settings, sentence):
     with pytest.raises(ConfigError, match=sentence):
         ReplayConfig(**{"capacity_decisions": 1_000, **settings})
+
+
+@pytest.mark.parametrize(("alpha", "is_there"), [(0.6, True), (0.0, False)])
+def test_beta_is_a_knob_where_there_is_a_preference_to_undo(alpha, is_there):
+    practice = replaying(alpha=alpha)
+    assert ("replay_beta" in {knob.name for knob in practice.learner.knobs}) == is_there
+    first, second = rollouts(2)
+    practice.learn(first)
+    assert practice.learn(second)["replay/sampled"] == 1.0

@@ -8,8 +8,6 @@ from respawn.contracts.clock import Clock
 from respawn.contracts.knobs import KnobSpec
 from respawn.errors import ConfigError, KnobError
 from respawn.evaluation.config import EvaluationConfig
-from respawn.learners.vtrace.config import VTraceConfig
-from respawn.memory.replay_config import ReplayConfig
 from respawn.schedules.adaptive_config import AdaptiveConfig
 from respawn.schedules.config import CurveConfig, SchedulesConfig
 from respawn.schedules.director import Director
@@ -186,16 +184,3 @@ def test_the_clear_rate_of_open_levels_is_a_signal():
         assert made(world, adaptive=channel(signal=f"evaluation/{name}"))
     with pytest.raises(ConfigError, match="is no metric of this run"):
         made(adaptive=channel(signal="evaluation/cleared_open"))
-
-
-def test_undoing_a_preference_that_is_not_there_is_refused():
-    knobs = (*KNOBS, KnobSpec("replay_beta", 1.0, 0.0, 1.0))
-    window = KnobWindow("replay_beta", first=2, value=0.5)
-    for alpha in (0.5, 0.0):
-        learner = VTraceConfig(replay=ReplayConfig(capacity_decisions=65_536, alpha=alpha))
-        config = RunConfig(learner=learner, schedules=SchedulesConfig(windows=(window,)))
-        if alpha:
-            assert knob_schedules(config, knobs)
-        else:
-            with pytest.raises(KnobError, match=r"learner\.replay\.alpha is 0"):
-                knob_schedules(config, knobs)

@@ -73,7 +73,7 @@ def test_a_share_of_no_hard_starts_is_refused(world, train):
 
 def test_a_boost_that_no_fish_begins_with_is_refused(train):
     world = replace(TANK, escape_boost=False)
-    with pytest.raises(ConfigError, match=r"world\.escape-boost is off"):
+    with pytest.raises(ConfigError, match="'escape_boost', which nothing consumes"):
         train(in_world(world, "sync", KnobWindow("escape_boost", first=1, value=0.1)))
 
 

@@ -19,6 +19,7 @@ from respawn.contracts.records import Episode, Memory, Rollout
 from respawn.contracts.world import WorldSpec
 from respawn.errors import ConfigError
 from respawn.memory.rollout_buffer import RolloutBuffer, row_shapes
+from respawn.memory.rollouts import row_fields
 
 ALIGNMENT = 64
 """as torch aligns its own memory: matrix products may round differently elsewhere"""
@@ -130,14 +131,7 @@ class Slot:
         """The rollout that is here, as views."""
         rows, cuts = self._rows, self._rows["truncated"].nonzero()
         return Rollout(
-            observations=rows["observations"],
-            actions=rows["actions"],
-            behaviour_log_probs=rows["behaviour_log_probs"],
-            rewards=rows["rewards"],
-            terminated=rows["terminated"],
-            truncated=rows["truncated"],
-            valid=rows["valid"],
-            scripted=rows["scripted"],
+            **row_fields(rows),
             cuts=cuts,
             cut_observations=self._cuts[: len(cuts)],
             memory=self._memory,

@@ -80,7 +80,7 @@ class FishEvaluator:
     def _circumstances(self, knobs: Knobs) -> dict[str, Any]:
         return {
             "greedy": self._config.greedy,
-            "escape_boost_speed": knobs["escape_boost"],
+            "escape_boost_speed": knobs.values.get("escape_boost", self._judged.escape_boost_speed),
             "density_penalty_coef": knobs["density_penalty"],
         }
 
@@ -120,7 +120,7 @@ def judging_knobs(world: FishConfig, knobs: Knobs) -> Knobs:
         knobs.version,
         {
             "school_size": world.fish,
-            "escape_boost": knobs["escape_boost"],
+            "escape_boost": knobs.values.get("escape_boost", world.escape_boost_speed),
             "density_penalty": knobs["density_penalty"],
             "hard_start_share": 0.0,
         },

@@ -1,6 +1,8 @@
 """What can be done with a whole rollout: written down, taken up again, cut down to some of its lanes."""
 
+from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any
 
 import torch
 
@@ -10,6 +12,11 @@ from respawn.contracts.saveable import StateTree
 ROW_FIELDS = (
     "observations", "actions", "behaviour_log_probs", "rewards", "terminated", "truncated", "valid", "scripted",
 )  # fmt: skip
+
+
+def row_fields(rows: Mapping[str, Any]) -> dict[str, Any]:
+    """Of what is there by name, that which a rollout has a row of for every step."""
+    return {name: rows[name] for name in ROW_FIELDS}
 
 
 def some_lanes(rollout: Rollout, first: int, last: int) -> Rollout:

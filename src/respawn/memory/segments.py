@@ -16,7 +16,7 @@ from respawn.contracts.records import Event, Rollout
 from respawn.contracts.saveable import StateTree
 from respawn.memory.replay_config import ReplayConfig
 from respawn.memory.replay_room import HALVED, find_room
-from respawn.memory.rollouts import ROW_FIELDS
+from respawn.memory.rollouts import ROW_FIELDS, row_fields
 
 _MEMORY = "memory."
 _HALF_MAX = float(torch.finfo(torch.float16).max)
@@ -136,14 +136,7 @@ class Segments:
         rows |= {name: rows[name].float() for name in HALVED}
         cuts, seen = self._gathered_cuts(slots.tolist())
         return Rollout(
-            observations=rows["observations"],
-            actions=rows["actions"],
-            behaviour_log_probs=rows["behaviour_log_probs"],
-            rewards=rows["rewards"],
-            terminated=rows["terminated"],
-            truncated=rows["truncated"],
-            valid=rows["valid"],
-            scripted=rows["scripted"],
+            **row_fields(rows),
             cuts=cuts,
             cut_observations=seen,
             memory={name.removeprefix(_MEMORY): part for name, part in found.items() if name.startswith(_MEMORY)},

@@ -7,7 +7,6 @@ from respawn.contracts.knobs import KnobSpec
 from respawn.contracts.schedule import Schedule
 from respawn.errors import ConfigError, KnobError
 from respawn.learners.metric_names import GROUPS, metric_names
-from respawn.learners.vtrace.config import VTraceConfig
 from respawn.schedules.adaptive import AdaptiveChannel
 from respawn.schedules.adaptive_config import AdaptiveConfig
 from respawn.schedules.compose import Fixed, KnobSchedule, check_reach
@@ -95,27 +94,12 @@ def _check_knob(name: str, who: str, config: RunConfig, specs: dict[str, KnobSpe
         close = difflib.get_close_matches(name, specs, n=1)
         hint = f"did you mean {close[0]}?" if close else f"the knobs here are: {', '.join(sorted(specs))}"
         raise KnobError(f"{who} '{name}', which nothing consumes; {hint}")
-    idle = _idle_knobs(config).get(name)
-    if idle is not None:
-        raise KnobError(f"{who} '{name}', and {idle}")
-
-
-def _idle_knobs(config: RunConfig) -> dict[str, str]:
-    """Knobs that are there and move nothing in this run, and why."""
-    curriculum, learner, world = config.schedules.curriculum, config.learner, config.world
-    idle = {}
-    if curriculum is None or curriculum.hard_starts is None:
-        idle["hard_start_share"] = (
-            "there are no hard starts; give schedules.curriculum.hard_starts, whose share and final-fraction say the "
-            "same"
+    curriculum = config.schedules.curriculum
+    if name == "hard_start_share" and (curriculum is None or curriculum.hard_starts is None):
+        raise KnobError(
+            f"{who} 'hard_start_share', and there are no hard starts; give schedules.curriculum.hard_starts, whose "
+            "share and final-fraction say the same"
         )
-    if isinstance(world, FishConfig) and not world.escape_boost:
-        idle["escape_boost"] = "world.escape-boost is off, so no fish begins with one; turn it on"
-    if isinstance(learner, VTraceConfig) and learner.replay.alpha == 0.0:
-        idle["replay_beta"] = (
-            "learner.replay.alpha is 0, so nothing is preferred that it could undo; raise that, or leave this out"
-        )
-    return idle
 
 
 def _setting(specs: dict[str, KnobSpec], name: str) -> float:

@@ -3,14 +3,12 @@
 from collections.abc import Iterator
 
 import numpy as np
-import pytest
 
-from respawn.errors import RomError
 from respawn.worlds.mario import ram
 from respawn.worlds.mario.engine import Cartridge, Console, open_cartridge
 from respawn.worlds.mario.levels import find_level
-from respawn.worlds.mario.rom import find_rom
 from respawn.worlds.mario.starts import begin_level
+from the_game import needed_rom
 
 RIGHT, B = 0x80, 0x02
 _PASSES_WALLS = 0x0716
@@ -18,10 +16,7 @@ _SCREEN_TOP, _GROUND = 40, 190
 
 
 def the_cartridge() -> Cartridge:
-    try:
-        return open_cartridge(find_rom())
-    except RomError as error:
-        pytest.skip(f"the game itself is needed: {error}")
+    return open_cartridge(needed_rom())
 
 
 def fly(cartridge: Cartridge, level: str, frames: int, seed: int = 0) -> Iterator[Console]:

@@ -8,12 +8,12 @@ import torch
 from fake_play import CAREFUL, make, press, run_and_jump
 
 from respawn.contracts.knobs import Knobs, Start
-from respawn.errors import ConfigError, KnobError, RomError
+from respawn.errors import ConfigError, KnobError
 from respawn.worlds.mario.hard_starts import HardStart, read_start
 from respawn.worlds.mario.levels import find_level
-from respawn.worlds.mario.rom import find_rom
 from respawn.worlds.mario.starts import open_game
 from respawn.worlds.mario.world import MarioWorld
+from the_game import needed_rom
 
 FOUR = replace(CAREFUL, levels=("1-1..1-4",))
 
@@ -85,10 +85,7 @@ EVERYWHERE = replace(CAREFUL, levels=("1-1", "1-2", "2-2", "4-4", "8-4"), start_
 def test_many_moments_are_what_they_were(view, sticky, game):
     """Whatever chance did to the buttons, in waters, mazes and castles, and behind cutscenes."""
     if game == "real":
-        try:
-            find_rom()
-        except RomError as error:
-            pytest.skip(f"the game itself is needed: {error}")
+        needed_rom()
     config = replace(EVERYWHERE, **view, sticky=sticky)
     lanes = len(config.levels)
     world, other = (make(config, n) if game == "fake" else MarioWorld(config, n) for n in (lanes, 1))

@@ -29,8 +29,9 @@ class VTraceLearner:
 
     @property
     def knobs(self) -> tuple[KnobSpec, ...]:
-        """Learning rate and price of entropy; with replay, how far its weights undo what priorities prefer."""
-        replays = (KnobSpec("replay_beta", 1.0, 0.0, 1.0),) if self._mix is not None else ()
+        """Learning rate and price of entropy; with replay that prefers anything, how far its weights undo that."""
+        prefers = self._config.replay.is_on and self._config.replay.alpha > 0.0
+        replays = (KnobSpec("replay_beta", 1.0, 0.0, 1.0),) if prefers else ()
         return (
             KnobSpec("learning_rate", self._config.optimizer.learning_rate, *LEARNING_RATES),
             KnobSpec("entropy_cost", self._config.entropy_cost, *ENTROPY_COSTS),

@@ -59,7 +59,7 @@ class ReplayMix:
         due = self._is_due(variance)
         if due:
             # Drawn before the rollout is kept, so that nothing is learned from twice in one update.
-            replayed = self._replay.draw(knobs["replay_beta"], self._trainee.updates)
+            replayed = self._replay.draw(knobs.values.get("replay_beta", 0.0), self._trainee.updates)
             self._replay.reprioritise(replayed, self._learn(replayed, knobs["entropy_cost"], averages))
         self._replay.push(rollout, lane_errors(errors, rollout.valid))
         return {

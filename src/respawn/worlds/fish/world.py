@@ -55,7 +55,7 @@ class FishWorld:
             action_names=ACTIONS if config.steering == "discrete" else (),
             knobs=(
                 KnobSpec("school_size", config.fish, 1, config.fish),
-                KnobSpec("escape_boost", config.escape_boost_speed, 0.0, 1.0),
+                *((KnobSpec("escape_boost", config.escape_boost_speed, 0.0, 1.0),) if config.escape_boost else ()),
                 KnobSpec("density_penalty", config.density_penalty, 0.0, 100.0),
                 KnobSpec("hard_start_share", 0.0, 0.0, 1.0),
             ),
@@ -168,7 +168,7 @@ class FishWorld:
 
     def apply(self, knobs: Knobs) -> None:
         """Take over new values; another number of fish begins all episodes anew, in place."""
-        self._boost = knobs["escape_boost"]
+        self._boost = knobs.values.get("escape_boost", self._boost)
         self._density_penalty = knobs["density_penalty"]
         self._starts.offer(knobs.starts, knobs["hard_start_share"])
         size = round(knobs["school_size"])
