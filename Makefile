@@ -10,7 +10,7 @@ INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --co
 PACKAGE := $(INSTALL) --no-build-isolation --config-settings=build-dir=build/{wheel_tag} --editable
 CMAKE := $(BIN)/cmake -G Ninja -DCMAKE_MAKE_PROGRAM=$(CURDIR)/$(BIN)/ninja
 
-.PHONY: setup peers demo test test-native test-slow check check-native format bench clean
+.PHONY: setup peers demo test test-native test-slow check check-native compatibility format bench clean
 
 setup: $(READY)
 
@@ -59,6 +59,10 @@ check-native: setup
 	$(CMAKE) -S . -B build/clang -DCMAKE_CXX_COMPILER=clang++ -DPython_EXECUTABLE=$(CURDIR)/$(BIN)/python -DRESPAWN_NATIVE_TESTS=ON -DRESPAWN_SANITIZE=ON -DRESPAWN_FUZZ=ON
 	$(BIN)/cmake --build build/clang
 	$(BIN)/ctest --test-dir build/clang --output-on-failure
+
+# Other versions of torch, Gymnasium, NumPy and Python: hours, and gigabytes for each torch.
+compatibility: setup
+	$(BIN)/nox
 
 format: setup
 	$(BIN)/ruff format .

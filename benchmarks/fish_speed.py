@@ -1,11 +1,9 @@
 """How many fish does the world move in a second, and how much more is that than a plain program does?"""
 
 import argparse
-import json
-import subprocess
 import sys
 
-from harness import keep, show
+from harness import keep, measured_by, show
 
 LEAST_RATIOS = {"25": 300, "96": 500}
 
@@ -17,16 +15,13 @@ def main() -> int:
     parser.add_argument("--rounds", type=int, default=7)
     arguments = parser.parse_args()
     on_cpu = arguments.device == "cpu"
-    # Through the command that users type: it also says how torch's threads are to wait, which matters here.
-    command = [sys.executable, "-m", "respawn", "bench", "world", "fish", "--json", "--device", arguments.device]
-    command += ["--rounds", str(arguments.rounds), "--fish", *map(str, arguments.fish)]
-    command += [] if on_cpu else ["--no-reference"]
-    measured = json.loads(subprocess.run(command, stdout=subprocess.PIPE, check=True).stdout)
+    words = ["world", "fish", "--device", arguments.device, "--rounds", str(arguments.rounds)]
+    words += ["--fish", *map(str, arguments.fish), *([] if on_cpu else ["--no-reference"])]
+    measured = measured_by(words)
     rows = list(measured["sizes"].values())
     columns = ("fish", "schools", "fish_steps_per_second", "reference_fish_steps_per_second", "ratio")
     table = [[row.get(name, "") for name in columns] for row in rows]
     show(f"fish-steps a second, {measured['device']}", columns, table)
-    measured.pop("machine")  # told by the harness, and more of it
     keep("fish_speed", __doc__ or "", measured)
     return 0 if not on_cpu or all(r["ratio"] >= LEAST_RATIOS.get(str(r["fish"]), 0) for r in rows) else 1
 

@@ -1,19 +1,20 @@
 """How much faster is an update when collecting goes on while learning (lag 1)?"""
 
 import sys
-import tempfile
-from dataclasses import asdict, replace
-from pathlib import Path
+from dataclasses import replace
 from statistics import median
-from typing import Any, Literal
+from typing import Any
 
 from harness import keep, show
 from respawn.presets import find_preset
-from respawn.training.bench_overlap import Timing, time_updates
+from respawn.training.bench_case import Way
+from respawn.training.bench_overlap import OverlapPlan, measure_overlap
+from respawn.training.bench_pacing import CountedPacing
 from respawn.training.config import RunConfig
 
 REPEATS = 3
 UPDATES = 10
+DROPPED = 3
 
 
 def cases() -> dict[str, RunConfig]:
@@ -34,24 +35,25 @@ def cases() -> dict[str, RunConfig]:
     }
 
 
-def compare(config: RunConfig) -> dict[str, Any]:
-    timings: dict[Literal[0, 1], list[Timing]] = {0: [], 1: []}
-    with tempfile.TemporaryDirectory() as place:
-        for repeat in range(REPEATS):
-            for lag in timings:
-                timings[lag].append(time_updates(config, lag, UPDATES, Path(place) / f"{repeat}-{lag}"))
-    totals = {lag: median(timing.total_seconds for timing in found) for lag, found in timings.items()}
+def compare(name: str, config: RunConfig) -> dict[str, Any]:
+    plan = OverlapPlan((Way(lag=0), Way(lag=1)), pacing=CountedPacing(DROPPED + UPDATES, 0.0), repeats=REPEATS)
+    (cell,) = measure_overlap(name, config, plan)
+    failed = [row["error"] for row in cell["rows"] if row["error"]]
+    if failed:
+        raise SystemExit(f"{name}: {failed[0]}")
+    totals = {lag: [turn["seconds"] / turn["updates"] for turn in turns] for lag, turns in cell["turns"].items()}
     return {
-        "ratio": totals[0] / totals[1],
-        "total_seconds": totals,
-        "runs": {lag: [asdict(timing) for timing in found] for lag, found in timings.items()},
+        "ratio": cell["rows"][1]["ratio"],
+        "total_seconds": {lag: median(found) for lag, found in totals.items()},
+        "rows": cell["rows"],
     }
 
 
 def main() -> int:
-    results = {name: compare(config) for name, config in cases().items()}
+    results = {name: compare(name, config) for name, config in cases().items()}
     rows = [
-        (name, 1000 * r["total_seconds"][0], 1000 * r["total_seconds"][1], r["ratio"]) for name, r in results.items()
+        (name, 1000 * r["total_seconds"]["sync"], 1000 * r["total_seconds"]["overlap"], r["ratio"])
+        for name, r in results.items()
     ]
     show("milliseconds an update, median of 3", ("run", "lag 0", "lag 1", "ratio"), rows)
     keep("overlap_gain", __doc__ or "", {"runs": results})

@@ -6,12 +6,10 @@ Needs the game. Let nothing else run meanwhile.
 """
 
 import argparse
-import json
-import subprocess
 import sys
 
-from harness import keep, show
-from respawn.training.bench_train import QUIET_CORES
+from harness import keep, measured_by, show
+from respawn.training.bench_watch import QUIET_CORES
 
 
 def main() -> int:
@@ -20,14 +18,9 @@ def main() -> int:
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--seconds", type=float, default=5.0)
     parser.add_argument("--peers-python", default=sys.executable, help="the Python that has Stable-Baselines3")
-    options = [f"--{name.replace('_', '-')}={value}" for name, value in vars(parser.parse_args()).items()]
-    measured = subprocess.run(
-        [sys.executable, "-m", "respawn", "bench", "train", "--json", *options], stdout=subprocess.PIPE, text=True
-    )
-    if measured.returncode != 0:  # it has said why
-        return measured.returncode
-    results = json.loads(measured.stdout)
-    results.pop("machine")
+    options = parser.parse_args()
+    paces = ["--rounds", str(options.rounds), "--seconds", str(options.seconds)]
+    results = measured_by(["train", options.preset, *paces, "--peers-python", options.peers_python])
     rows = [("respawn", results["decisions_per_second"], "", results["threads"])]
     rows += [
         (name, peer["decisions_per_second"], peer["ratio"], peer["threads"]) for name, peer in results["peers"].items()

@@ -19,8 +19,10 @@ ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "metrics.md"
 SOURCE = ROOT / "src" / "respawn"
 
-# These rooms read metrics that others make, so naming one there does not show that it exists.
+# These rooms read metrics that others make, so naming one there does not show that it exists ...
 READERS = ("observers", "testing", "cli")
+# ... but for these files, which measure what nobody else does.
+MAKERS = ("observers/heartbeat.py", "observers/resources.py")
 
 _ROW = re.compile(r"^\|\s*`([a-z_]+/[a-z0-9_<>]+)`\s*\|", re.MULTILINE)
 _NAME = re.compile(r"[a-z_]+/[a-z0-9_{}]+")
@@ -28,7 +30,10 @@ _NAME = re.compile(r"[a-z_]+/[a-z0-9_{}]+")
 
 @dataclass(frozen=True)
 class Use:
-    """A metric name in the source; `{}` stands for a part that is filled in when the program runs."""
+    """A metric name in the source; `{}` stands for a part that is filled in when the program runs.
+
+    One that ends in `_` is only the beginning of names.
+    """
 
     name: str
     place: str
@@ -36,7 +41,8 @@ class Use:
 
     def fits(self, explained: str) -> bool:
         """Whether this use may make the explained name."""
-        pattern = ".+".join(re.escape(piece) for piece in self.name.split("{}"))
+        whole = f"{self.name}{{}}" if self.name.endswith("_") else self.name
+        pattern = ".+".join(re.escape(piece) for piece in whole.split("{}"))
         return re.fullmatch(pattern, explained) is not None
 
 
@@ -46,16 +52,24 @@ def explained_names(page: Path = PAGE) -> set[str]:
 
 
 def unexplained(names: Iterable[str], page: Path = PAGE) -> list[str]:
-    """Those of some actual metric names, such as the columns of updates.jsonl, that the page does not explain."""
+    """Those of some actual metric names, such as the columns of updates.jsonl, that the page does not explain.
+
+    A family of which only a part is open, such as `policy/action_share_<action>`, explains all its names; one such as
+    `knob/<name>` explains none, since the names in it are each of another kind.
+    """
     explained = explained_names(page)
-    return sorted({name for name in names if "/" in name} - explained)
+    parts = [name for name in explained if "<" in name and not re.fullmatch("[a-z_]+/<[a-z]+>", name)]
+    families = [re.sub("<[a-z]+>", ".+", name) for name in parts]
+    unknown = {name for name in names if "/" in name} - explained
+    return sorted(name for name in unknown if not any(re.fullmatch(family, name) for family in families))
 
 
 def uses(source: Path, groups: set[str]) -> Iterator[Use]:
     """Every metric name in every Python file under `source`."""
     for path in sorted(source.rglob("*.py")):
         tree = ast.parse(path.read_text(encoding="utf-8"), str(path))
-        reader = path.relative_to(source).parts[0] in READERS
+        within = path.relative_to(source)
+        reader = within.parts[0] in READERS and within.as_posix() not in MAKERS
         keys = {id(node) for node in _keys(tree)}
         for node, text in _strings(tree):
             if _NAME.fullmatch(text) and (text.split("/")[0] in groups or id(node) in keys):

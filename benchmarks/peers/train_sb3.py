@@ -1,6 +1,6 @@
 """Stable-Baselines3 2.9.2: its PPO on our world, as a peer of `respawn train` (see `respawn bench train`).
 
-Started with `--plan JSON` (see `respawn.training.bench_train.Plan`), it makes one update and prints `ready`, or
+Started with `--plan JSON` (see `respawn.training.bench_peer.peer_plan`), it makes one update and prints `ready`, or
 `missing PACKAGE`; what follows is told in serving.py. It is given what we are given: the same world, lanes, horizon,
 passes, minibatches and the very same network, layers that policy and value share and a head for each, which in SB3 is
 a features extractor with nothing after it. Its environments are those that its users would make (`make_vec_env`,

@@ -45,6 +45,10 @@ class LearningError(RespawnError):
     """An update made numbers that nothing can be learned from; it was not saved."""
 
 
+class MemoryLimitError(RespawnError):
+    """A GPU's memory does not suffice, and there is nothing left to make smaller."""
+
+
 class WorldError(RespawnError):
     """A world misbehaved: it failed, or broke its contract, while a run depended on it."""
 
@@ -55,6 +59,10 @@ class WorkerError(WorldError):
 
 class ObserverError(RespawnError):
     """An observer failed; the training it watched did not."""
+
+
+class StudyError(RespawnError):
+    """A sweep's study cannot be gone on with, or none of its trials came to anything."""
 
 
 class RomError(RespawnError):

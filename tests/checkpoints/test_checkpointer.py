@@ -213,6 +213,30 @@ def test_a_full_disk_at_any_point_of_a_write(tmp_path, monkeypatch):
     assert find_newest(tmp_path / "checkpoints").path.name == "u00000003"
 
 
+@pytest.mark.parametrize(
+    ("number", "remedy"),
+    [
+        (errno.EDQUOT, "make room"),
+        (errno.EROFS, "see that the folder may be written to"),
+        (errno.EACCES, "see that the folder may be written to"),
+        (errno.EIO, "see to the disk"),
+    ],
+)
+def test_what_to_do_depends_on_what_the_disk_says(number, remedy, tmp_path, monkeypatch):
+    checkpointer = make(tmp_path)
+    save(checkpointer, 1)
+
+    def refuse(path, content):
+        raise OSError(number, os.strerror(number))
+
+    monkeypatch.setattr(module, "_write", refuse)
+    with pytest.raises(CheckpointWriteError) as caught:
+        save(checkpointer, 2)
+    expected = f"({os.strerror(number)}); the newest whole one is u00000001: {remedy}, then resume the run"
+    assert expected in str(caught.value)
+    assert names(tmp_path) == ["u00000001"]
+
+
 @pytest.mark.skipif(
     sys.platform != "linux" or os.geteuid() != 0 or shutil.which("mount") is None, reason="needs the right to mount"
 )

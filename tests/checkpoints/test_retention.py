@@ -67,6 +67,12 @@ def test_one_is_kept_for_every_span_of_time():
     assert kept(manifests, keep_last=1) == [12]
 
 
+def test_a_clock_that_was_set_back_ends_no_keeping():
+    manifests = history(*[None] * 9, hours_apart=0.5)
+    later = {f"u{9 + i:08d}": manifest(9 + i, hours=0.5 * i - 10_000) for i in range(9)}
+    assert kept({**manifests, **later}, keep_last=1, keep_every_hours=2.0) == [0, 4, 8, 9, 13, 17]
+
+
 @given(st.lists(st.floats(0.01, 3.0), min_size=1, max_size=30), st.floats(0.1, 2.0), st.integers(1, 3))
 def test_deleting_as_one_goes_leaves_no_gap(pauses, span, keep_last):
     config = CheckpointsConfig(keep_last=keep_last, keep_every_hours=span)

@@ -91,7 +91,10 @@ def test_a_mistake_keeps_its_exit_code_and_off_stdout_when_stderr_is_closed():
         ["runs"],
         ["runs", "list"],
         ["runs", "show"],
+        ["runs", "inspect"],
+        ["runs", "summary"],
         ["runs", "compare"],
+        ["runs", "export"],
         ["movie"],
         ["bench"],
         ["bench", "overlap"],
@@ -99,6 +102,7 @@ def test_a_mistake_keeps_its_exit_code_and_off_stdout_when_stderr_is_closed():
         ["doctor"],
         ["doctor", "engine"],
         ["doctor", "rom"],
+        ["doctor", "worlds"],
         ["train", "cartpole-ppo"],
     ],
 )

@@ -104,39 +104,6 @@ def test_show_says_what_is_not_exact_and_what_is_damaged(respawn, runs):
     assert shown["damaged"].startswith("u00000003: manifest.json") and shown["saved"].startswith("0 updates")
 
 
-def test_compare_two_and_three_runs(respawn, runs, monkeypatch):
-    monkeypatch.setenv("COLUMNS", "80")
-    shutil.copytree(runs / "pole", runs / "cartpole-ppo-s1-20261116-112621")
-    shutil.copytree(runs / "pole", runs / "cartpole-ppo-s2-20261116-112622")
-    config = json.loads((runs / "pole/config.json").read_text())
-    config["learner"]["optimizer"]["learning_rate"] = 0.001
-    (runs / "pole/config.json").write_text(json.dumps(config))
-    (runs / "cartpole-ppo-s2-20261116-112622/config.json").write_text(json.dumps(config))
-    config["learner"]["optimizer"]["learning_rate"] = 0.5
-    (runs / "cartpole-ppo-s1-20261116-112621/config.json").write_text(json.dumps(config))
-    two = table(respawn, "runs", "compare", "pole", "cartpole-ppo-s1-20261116-112621")
-    rows = {line.split()[0]: line.split()[1:] for line in two if line.split()}
-    assert rows["--learner.optimizer.learning-rate"] == ["0.001", "0.5"] and rows["updates"] == ["3", "3"]
-    assert rows["weights"][0] == rows["weights"][1] and len(rows["weights"][0]) == 12
-    names = [f"cartpole-ppo-s{seed}-20261116-11262{seed}" for seed in (1, 2)]
-    three = table(respawn, "runs", "compare", "pole", *names)
-    assert max(map(len, three)) <= 80 and any(line.startswith("--learner.optimizer.learning-rate ") for line in three)
-    assert any("the same" in line for line in table(respawn, "runs", "compare", "pole", names[1]))
-
-
-def test_compare_as_json_tells_absent_from_none(respawn, runs):
-    compared = json.loads(respawn("runs", "compare", "pole", "recall", "--json").out)
-    assert compared["settings"]["world.env_id"] == {"pole": "CartPole-v1"}
-    assert compared["results"]["recall"]["updates"] == 2
-    assert "seed" not in compared["settings"]
-
-
-def test_compare_runs_of_the_same_name(respawn, runs):
-    shutil.copytree(runs / "pole", runs.parent / "other/pole")
-    compared = json.loads(respawn("runs", "compare", "pole", "other/pole", "--json").out)
-    assert set(compared["results"]) == {"runs/pole", "other/pole"}
-
-
 def test_mario_is_judged_by_how_often_he_clears(respawn, runs, jumper):
     shutil.copytree(jumper / "jumper", runs / "jumper")
     rows = runs / "jumper/evaluations.jsonl"
@@ -176,13 +143,10 @@ def test_a_run_that_goes_on_is_as_far_as_its_newest_row(respawn, runs):
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        ([], "'respawn runs' wants one of list, show, compare, and nothing came"),
-        (["sing"], "'respawn runs' wants one of list, show, compare, not 'sing'"),
+        ([], "'respawn runs' wants one of list, show, inspect, summary, compare, export, and nothing came"),
+        (["sing"], "'respawn runs' wants one of list, show, inspect, summary, compare, export, not 'sing'"),
         (["show"], "'respawn runs show' wants RUN, and nothing came"),
         (["show", "xyz"], "there is no run 'xyz' in "),
-        (["compare"], "'respawn runs compare' wants two or more runs, and nothing came; name another"),
-        (["compare", "pole"], "'respawn runs compare' wants two or more runs, and only 'pole' came; name another"),
-        (["compare", "pole", "runs/pole"], "'respawn runs compare' wants different runs, and one came twice"),
         (["list", "--runs", "runs/pole/meta.json"], "--runs wants a folder, but runs/pole/meta.json is a file"),
         (["list", "--jsn"], "there is no option --jsn for 'respawn runs list'; did you mean --json?"),
     ],

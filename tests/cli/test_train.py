@@ -159,7 +159,7 @@ def test_ctrl_c_before_the_first_update_leaves_nothing_behind(respawn, runs, tin
     def interrupt(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("respawn.training.launch.assemble", interrupt)
+    monkeypatch.setattr("respawn.training.reopening.assemble", interrupt)
     answer = respawn("train", "cartpole-ppo", "--name", "new", *tiny)
     assert (answer.exit_code, answer.sentence) == (130, "interrupted") and left_behind(runs) == set()
 

@@ -44,3 +44,18 @@ def test_loading_draws_noise_anew_from_its_own_dice():
     first.forget_all()
     assert not torch.equal(first.decide(OBSERVATION).values, values[0])
     assert GRU.noisy
+
+
+def test_a_memory_that_is_not_finite_does_not_outlive_its_rollout():
+    actor, undisturbed = make_actor(), make_actor()
+    for each in (actor, undisturbed):
+        each.decide(OBSERVATION)
+    actor.memory["hidden"][1, 0] = float("nan")
+    before = actor.memory["hidden"].clone()
+    for each in (actor, undisturbed):
+        each.load(make_order(0).weights)
+    assert torch.equal(actor.memory["hidden"][[0, 2]], before[[0, 2]])
+    assert not actor.memory["hidden"][1].any()
+    decided, expected = actor.decide(OBSERVATION), undisturbed.decide(OBSERVATION)
+    assert torch.equal(decided.values[[0, 2]], expected.values[[0, 2]])  # nobody else is disturbed
+    assert decided.values.isfinite().all()

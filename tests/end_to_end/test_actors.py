@@ -44,7 +44,7 @@ def test_lost_actors_and_a_kill_change_no_number(tmp_path, monkeypatch):
     expected = straight(config, tmp_path)
     pids = []
 
-    def left(run, folder):
+    def left(run, folder, *ignored):
         save_if_due(run)
         for made, _ in enumerate(updates(run), 1):
             pids.extend(run.collector.pids)

@@ -20,7 +20,7 @@ from respawn.observers.jsonl import JsonlStream
 from respawn.runs.layout import RunFolder
 from respawn.runs.metadata import read_status
 from respawn.runs.reader import read_events
-from respawn.training import drive
+from respawn.training import failures
 from respawn.training.launch import begin, take_up
 
 LAG_1 = CollectionConfig(num_lanes=3, horizon_steps=8, lag=1)
@@ -29,7 +29,7 @@ CONFIG = tiny("ppo", "gru", updates=12, collection=LAG_1, evaluation=EVALUATION,
 FILES = [
     "manifest.json", "weights.json", "weights.safetensors", "learner.json", "learner.safetensors", "collector.json",
     "collector.safetensors", "pending.json", "pending.safetensors", "director.json", "reporter.json", "cadence.json",
-    "clock.json", "observers.json",
+    "clock.json", "observers.json", "guard.json", "ladder.json",
 ]  # fmt: skip
 
 
@@ -240,10 +240,11 @@ def test_a_full_disk_that_cannot_even_hold_the_failure(copied, monkeypatch):
 
     with monkeypatch.context() as patch:
         patch.setattr(checkpointer, "_write", full)
-        patch.setattr(drive, "traceback", SimpleNamespace(format_exception=full))  # stands for the write that follows
+        # Stands for the write that follows.
+        patch.setattr(failures, "traceback", SimpleNamespace(format_exception=full))
         with pytest.raises(CheckpointWriteError) as caught:
             take_up(folder, updates=12)
-    assert "could not be recorded" in caught.value.__notes__[0]
+    assert "its traceback could not be kept" in caught.value.__notes__[0]
     take_up(folder)
     assert trace(folder) == expected
 

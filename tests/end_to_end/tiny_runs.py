@@ -99,7 +99,7 @@ def straight(config: RunConfig, runs_dir: Path, name: str = "straight") -> Trace
 def begin_and_abandon(config: RunConfig, runs_dir: Path, monkeypatch: Any, *, after: int) -> RunFolder:
     """Begin a run and drop it after so many updates, as it is left by kill -9: whatever was not saved is lost."""
 
-    def left(run: Run, folder: RunFolder) -> Outcome:
+    def left(run: Run, folder: RunFolder, *ignored: Any) -> Outcome:
         save_if_due(run)
         for _ in zip(range(after), updates(run), strict=False):
             pass

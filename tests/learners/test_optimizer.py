@@ -117,3 +117,29 @@ def test_memory_of_another_model_is_refused():
 def test_settings_that_make_no_sense_are_refused(settings):
     with pytest.raises(ConfigError, match=f"learner.optimizer.{next(iter(settings)).replace('_', '-')}"):
         OptimizerConfig(**settings)
+
+
+ON_GPU = pytest.param(
+    "cuda",
+    marks=[pytest.mark.gpu, pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")],
+)
+
+
+@pytest.mark.parametrize("device", ["cpu", ON_GPU])
+@pytest.mark.parametrize("bad", [float("nan"), float("inf")])
+def test_a_gradient_that_is_not_finite_never_happened(device, bad):
+    """Weights, moments and steps are, to the last bit, those of an optimizer that was never given it."""
+    spared, hit = make_model().to(device), make_model().to(device)
+    optimizers = {model: Optimizer(model, OptimizerConfig()) for model in (spared, hit)}
+    for step in range(4):
+        for model, optimizer in optimizers.items():
+            g = torch.Generator().manual_seed(step)
+            for parameter in model.parameters():
+                parameter.grad = torch.randn(parameter.shape, generator=g).to(device)
+            if step == 2 and model is hit:
+                next(model.parameters()).grad.view(-1)[0] = bad
+                assert not torch.isfinite(optimizer.step(0.1))
+            elif step != 2:
+                assert torch.isfinite(optimizer.step(0.1))
+    assert freeze(dict(spared.state_dict())) == freeze(dict(hit.state_dict()))
+    assert freeze(optimizers[spared].state()) == freeze(optimizers[hit].state())

@@ -117,3 +117,22 @@ def test_choices_of_a_multi_categorical_are_independent():
     family, logits = MultiCategorical((2, 2)), torch.zeros(40_000, 4)
     first, second = family.sample(logits, make_generator(0)).unbind(-1)
     assert (first == second).float().mean().item() == pytest.approx(0.5, abs=0.01)
+
+
+@pytest.mark.parametrize("spec", SPECS)
+def test_temperatures_make_more_daring_or_surer_and_one_changes_nothing(spec: ActionSpec):
+    family = distribution_for(spec)
+    parameters = draw(20, family.num_parameters)
+    assert torch.allclose(family.tempered(parameters, 1.0), parameters)
+    for temperature in (0.5, 2.0):
+        tempered = family.tempered(parameters, temperature)
+        assert torch.equal(family.mode(tempered), family.mode(parameters))
+        assert (family.entropy(tempered) > family.entropy(parameters)).all() == (temperature > 1.0)
+
+
+def test_what_a_temperature_does_to_probabilities_and_to_spreads():
+    logits = Categorical(3).tempered(torch.tensor([0.0, 1.0, 3.0]), 2.0)
+    assert torch.allclose(logits.softmax(-1), torch.tensor([0.0, 0.5, 1.5]).softmax(-1))
+    mean, log_std = DiagonalGaussian(2).tempered(torch.tensor([0.3, -2.0, 0.0, 1.0]), 2.0).chunk(2)
+    assert torch.equal(mean, torch.tensor([0.3, -2.0]))
+    assert torch.allclose(log_std.exp(), torch.tensor([2.0, 2.0 * math.e]))

@@ -47,3 +47,9 @@ def test_targets_are_the_same_in_numpy_and_in_torch(count, total, seed):
     found = stratified_targets_on_host(uniforms.numpy(), total)
     assert found.tolist() == stratified_targets(uniforms, torch.tensor(total)).tolist()
     assert found.min() >= 0 and found.max() < total
+
+
+def test_errors_that_are_not_finite_count_as_none():
+    bad = torch.tensor([0.0, float("nan"), float("inf"), 1.0])
+    nothing, *same, one = to_masses(bad, alpha=0.5, epsilon=0.01, capacity=10).tolist()
+    assert same == [nothing, nothing] and 0 < nothing < one

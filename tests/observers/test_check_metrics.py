@@ -25,10 +25,12 @@ Words about `loss/other` explain nothing; only rows do.
 | `time/learn_seconds` | x |
 | `knob/<name>` | x |
 | `knob/learning_rate` | x |
+| `policy/action_share_<action>` | x |
 """
 MAKES_ALL = """
 metrics = {"loss/policy": 1.0, **{f"time/{phase}_seconds": 1.0 for phase in ("learn",)}}
 knobs = {f"knob/{name}": 1.0 for name in ()}
+shares = {f"policy/action_share_{action}": 1.0 for action in ()}
 spec = KnobSpec("learning_rate", 0.1, 0.0, 1.0)
 """
 
@@ -38,10 +40,10 @@ def problems(tmp_path):
     page = tmp_path / "metrics.md"
     page.write_text(PAGE)
 
-    def check(code: str, room: str = "learners") -> list[str]:
+    def check(code: str, room: str = "learners", file: str = "file.py") -> list[str]:
         source = tmp_path / "src"
         (source / room).mkdir(parents=True, exist_ok=True)
-        (source / room / "file.py").write_text(code)
+        (source / room / file).write_text(code)
         return check_metrics.problems(source, page)
 
     return check
@@ -65,6 +67,8 @@ def test_all_explained_and_all_made(problems):
         ('spec = KnobSpec("gravity", 1.0, 0.0, 2.0)', "knob/gravity"),
         ('spec = KnobSpec(name="gravity", default=1.0, low=0.0, high=2.0)', "knob/gravity"),
         ('path = "some/where"', None),
+        ('beginning = "policy/action_"', None),
+        ('beginning = "policy/reaction_"', "policy/reaction_"),
         ('is_time = name.startswith("time/")', None),
         ('"""loss/new is only words in a docstring that goes on."""', None),
     ],
@@ -75,7 +79,7 @@ def test_names_that_are_not_explained(problems, code, name):
         assert found == []
     else:
         assert len(found) == 1
-        assert f"file.py:5: {name} is not explained" in found[0]
+        assert f"file.py:6: {name} is not explained" in found[0]
 
 
 def test_a_name_that_nothing_makes(problems):
@@ -89,9 +93,18 @@ def test_reading_a_metric_is_not_making_it(problems):
     assert len(found) == 1 and "loss/policy is explained, but nothing" in found[0]
 
 
-def test_unexplained_takes_columns_of_actual_rows():
-    columns = ["update", "loss/policy", "knob/gravity", "fresh/new"]
-    assert check_metrics.unexplained(columns) == ["fresh/new", "knob/gravity"]
+def test_those_that_measure_by_themselves_make_metrics_though_they_look_on(problems):
+    problems(MAKES_ALL.replace('"loss/policy": 1.0, ', ""))
+    found = problems('made = {"loss/policy": 1.0}\n', room="observers")
+    assert len(found) == 1 and "loss/policy is explained, but nothing" in found[0]
+    assert problems('made = {"loss/policy": 1.0}\n', room="observers", file="heartbeat.py") == []
+
+
+def test_unexplained_takes_columns_of_actual_rows(tmp_path):
+    page = tmp_path / "metrics.md"
+    page.write_text(PAGE)
+    columns = ["update", "loss/policy", "policy/action_share_3", "knob/gravity", "fresh/new", "policy/action"]
+    assert check_metrics.unexplained(columns, page) == ["fresh/new", "knob/gravity", "policy/action"]
 
 
 def test_check_size(tmp_path):

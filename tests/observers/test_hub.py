@@ -1,3 +1,5 @@
+import errno
+import os
 import threading
 import time
 
@@ -135,3 +137,106 @@ def test_records_from_two_threads_come_one_at_a_time():
     for thread in threads:
         thread.join()
     assert not slow.overlapped
+
+
+def test_one_that_is_added_hears_from_then_on_and_is_closed_first():
+    order = []
+
+    class Named(Recorder):
+        def __init__(self, name):
+            super().__init__()
+            self.name = name
+
+        def close(self):
+            order.append(self.name)
+
+    first, added = Named("first"), Named("added")
+    hub = ObserverHub({"first": first})
+    hub.receive(REPORT)
+    hub.add("added", added)
+    hub.receive(Event("k", "m"))
+    assert first.received == [REPORT, Event("k", "m")] and added.received == [Event("k", "m")]
+    assert set(hub.state()) == {"first", "added"}
+    hub.close()
+    assert order == ["added", "first"]
+
+
+def test_one_that_was_added_may_tell_the_others_something():
+    class Talks(Recorder):
+        def receive(self, record):
+            if isinstance(record, UpdateReport):
+                hub.receive(Event("hint", "look there"))
+
+    events = Recorder()
+    hub = ObserverHub({"events": events})
+    hub.add("talks", Talks())
+    hub.receive(REPORT)
+    assert events.received == [REPORT, Event("hint", "look there")] and hub.failures == ()
+
+
+def test_closing_waits_for_one_whose_thread_is_just_telling_the_others_something():
+    began, others = threading.Event(), Recorder()
+
+    class HasAThread(Recorder):
+        def __init__(self):
+            super().__init__()
+            self.thread = threading.Thread(target=self.tell)
+
+        def tell(self):
+            began.wait(30)
+            hub.receive(Event("sample", "m"))
+
+        def close(self):
+            began.set()
+            self.thread.join(30)
+            assert not self.thread.is_alive()  # it would be, if the hub held everybody up while it closes one
+
+    threaded = HasAThread()
+    hub = ObserverHub({"others": others, "threaded": threaded})
+    threaded.thread.start()
+    hub.close()
+    assert others.received == [Event("sample", "m")] and hub.failures == ()
+
+
+def test_nobody_is_told_anything_while_all_are_set_back():
+    restoring, seen_inside = threading.Event(), []
+
+    class Slow(Recorder):
+        def restore(self, state):
+            restoring.set()
+            time.sleep(0.05)
+            seen_inside.extend(self.received)
+
+    slow = Slow()
+    hub = ObserverHub({"slow": slow})
+    teller = threading.Thread(target=lambda: restoring.wait(30) and hub.receive(REPORT))
+    teller.start()
+    hub.restore({"slow": {}})
+    teller.join(30)
+    assert seen_inside == [] and slow.received == [REPORT]
+
+
+def disk_error(number):
+    return OSError(number, os.strerror(number))
+
+
+def test_a_full_disk_is_told_of_once_however_many_meet_it():
+    full = [Recorder(fails_at=("receive",), error=disk_error(errno.ENOSPC)) for _ in range(3)]
+    closing = Recorder(fails_at=("close",), error=disk_error(errno.ENOSPC))
+    last = Recorder()
+    hub = ObserverHub({"last": last, **{f"full{i}": each for i, each in enumerate(full)}, "closing": closing})
+    hub.receive(REPORT)
+    hub.close()
+    events = [record for record in last.received if isinstance(record, Event)]
+    assert [event.facts["observer"] for event in events] == ["full0"]
+    assert events[0].message.endswith("; it is left out from now on, and so is whoever else meets the same")
+    assert [failure.observer for failure in hub.failures] == ["full0", "full1", "full2", "closing"]
+
+
+def test_other_failures_are_told_of_one_by_one():
+    errors = [disk_error(errno.EROFS), disk_error(errno.ENOSPC), disk_error(errno.EIO), disk_error(errno.EIO)]
+    failing = {f"o{i}": Recorder(fails_at=("receive",), error=error) for i, error in enumerate(errors)}
+    last = Recorder()
+    ObserverHub({"last": last, **failing}).receive(REPORT)
+    told = [record.facts["observer"] for record in last.received if isinstance(record, Event)]
+    assert told == ["o0", "o1", "o2", "o3"]

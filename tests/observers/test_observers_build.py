@@ -1,12 +1,22 @@
 import io
+import time
 
 import pytest
 
 from respawn.contracts.records import Episode, EpisodeReport, EvaluationReport, Event, UpdateReport
-from respawn.observers.build import ConsoleFacts, build_observers
+from respawn.observers.build import ConsoleFacts, Watched, build_observers
 from respawn.observers.config import ObserversConfig
+from respawn.observers.thread_phases import ThreadPhases
 from respawn.runs.layout import create
-from respawn.runs.reader import read_episodes, read_evaluations, read_events, read_updates
+from respawn.runs.reader import (
+    read_beats,
+    read_episodes,
+    read_evaluations,
+    read_events,
+    read_resources,
+    read_updates,
+)
+from respawn.runs.rotation import archive_numbers
 
 UPDATE = UpdateReport(1, 10, 10, 1, {"loss/policy": 0.5})
 EPISODE = EpisodeReport(1, Episode(0, 1.0, 2, "terminated"))
@@ -35,7 +45,9 @@ def test_every_record_ends_up_in_its_stream(folder):
 
 
 def test_what_is_not_wanted_is_not_built(folder, capsys):
-    hub = build_observers(folder, ObserversConfig(console=False, tensorboard=False), ConsoleFacts(10, None))
+    hub = build_observers(
+        folder, ObserversConfig(console=False, tensorboard=False, latest_seconds=0), ConsoleFacts(10, None)
+    )
     hub.receive(UPDATE)
     assert set(hub.state()) == {"events", "episodes", "updates", "evaluations", "probes", "rulings"}
     hub.close()
@@ -61,3 +73,59 @@ def test_resuming_makes_the_files_of_a_run_never_interrupted(folder):
     assert [row.update for row in read_updates(folder)] == list(range(1, 11))
     assert [row.update for row in read_episodes(folder)] == list(range(1, 11))
     assert [row.update for row in read_evaluations(folder)] == list(range(1, 11))
+
+
+QUIET = {"console": False, "tensorboard": False, "latest_seconds": 0}
+
+
+def wait_for(condition) -> None:
+    deadline = time.monotonic() + 30
+    while not condition() and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert condition()
+
+
+def test_where_the_process_is_watched_it_has_a_heart_and_resources(folder):
+    phases = ThreadPhases()
+    phases.mark("learn")
+    config = ObserversConfig(**QUIET, heartbeat_seconds=0.02, resource_seconds=0.02)
+    hub = build_observers(folder, config, ConsoleFacts(10, None), Watched(phases, "cpu"))
+    hub.receive(UPDATE)
+    wait_for(lambda: len([row for _, row in read_resources(folder) if row.update == 1]) > 1)
+    wait_for(lambda: len([beat for _, beat in read_beats(folder) if beat.update == 1]) > 1)
+    assert {"heartbeat", "resources", "resource_stream"} <= set(hub.state())
+    hub.close()
+    assert hub.failures == () and "learn" in dict(next(read_beats(folder))[1].phases).values()
+    count = len(list(read_beats(folder)))
+    time.sleep(0.05)
+    assert len(list(read_beats(folder))) == count
+
+
+def test_each_watcher_has_a_switch(folder):
+    config = ObserversConfig(**QUIET, heartbeat_seconds=0, resource_seconds=0)
+    hub = build_observers(folder, config, ConsoleFacts(10, None), Watched(ThreadPhases(), "cpu"))
+    assert not {"heartbeat", "resources", "resource_stream"} & set(hub.state())
+    hub.close()
+    assert not folder.heartbeats.exists() and not folder.resources.exists()
+
+
+def test_a_run_that_stands_still_is_told_of_in_its_events(folder):
+    ended = []
+    config = ObserversConfig(**QUIET, heartbeat_seconds=0.02, stall_seconds=0.1, resource_seconds=0)
+    watched = Watched(ThreadPhases(), "cpu", on_stall=ended.append)
+    hub = build_observers(folder, config, ConsoleFacts(10, None), watched)
+    wait_for(lambda: ended)
+    hub.close()
+    (event,) = [timed.event for timed in read_events(folder)]
+    assert event.kind == "stalled" and ended == [event.message]
+
+
+def test_streams_become_no_larger_than_they_may_and_keep_so_many_archives(folder):
+    config = ObserversConfig(**QUIET, rotate_mib=0.001, retain_archives=2)
+    hub = build_observers(folder, config, ConsoleFacts(10, None))
+    for number in range(100):
+        hub.receive(Event("k", f"event {number}"))
+    hub.close()
+    assert len(archive_numbers(folder.events)) == 2 and folder.events.stat().st_size <= 1049
+    told = [timed.event.message for timed in read_events(folder)]
+    assert told == [f"event {number}" for number in range(100 - len(told), 100)]

@@ -82,3 +82,26 @@ def test_a_run_that_reports_nothing_leaves_no_file(tmp_path):
 def test_tensorboard_is_not_imported_before_it_is_needed():
     script = "import sys, respawn.observers.build; sys.exit('tensorboard' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", script], check=False).returncode == 0
+
+
+@pytest.mark.slow
+def test_a_disk_that_is_full_is_told_of_by_one_error_and_nothing_is_printed(tmp_path):
+    """In a process of its own, for the limit on files and the hook for errors of threads are the process's."""
+    program = (
+        "import resource, sys, time\n"
+        "from respawn.contracts.records import UpdateReport\n"
+        "from respawn.observers.tensorboard import TensorBoard\n"
+        f"board = TensorBoard({str(tmp_path / 'board')!r}, every_seconds=0)\n"
+        "board.receive(UpdateReport(1, 1, 1, 1, {'a': 1.0}))\n"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (1, 1))\n"
+        "until = time.monotonic() + 60\n"
+        "try:\n"
+        "    for number in range(2, 1_000_000):\n"
+        "        board.receive(UpdateReport(number, number, 1, 1, {'a': 1.0}))\n"
+        "        assert time.monotonic() < until\n"
+        "except OSError as error:\n"
+        "    print(type(error).__name__, error.strerror)\n"
+    )
+    ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=120, check=False)
+    assert (ended.returncode, ended.stdout) == (0, "OSError File too large\n")
+    assert "Traceback" not in ended.stderr

@@ -117,3 +117,15 @@ def test_read_rows_follows_a_file_that_grows(folder):
     with folder.updates.open("ab") as file:
         file.write(lines(updates(2)))
     assert [number for number, _ in rows] == [2, 3]
+
+
+def test_an_archive_between_others_that_is_missing_is_no_short_stream(folder):
+    for number in (1, 2, 3, 4):
+        folder.updates.with_name(f"updates.jsonl.{number:06d}").write_bytes(lines(updates(4)[number - 1 : number]))
+    folder.updates.write_bytes(lines(updates(5)[4:]))
+    assert list(read_updates(folder)) == updates(5)
+    folder.updates.with_name("updates.jsonl.000001").unlink()  # the oldest may be let go of
+    assert list(read_updates(folder)) == updates(5)[1:]
+    folder.updates.with_name("updates.jsonl.000003").unlink()
+    with pytest.raises(RunFolderError, match=r"updates\.jsonl\.000003\.gz is missing; put it back"):
+        list(read_updates(folder))

@@ -45,7 +45,7 @@ def test_records_come_back_exactly(record):
 
 def test_nan_comes_back():
     row = json.loads(to_line(to_row(UpdateReport(1, 2, 3, 4, {"loss/total": math.nan}))))
-    assert row == {"update": 1, "decisions": 2, "frames": 3, "episodes": 4, "loss/total": "nan"}
+    assert row == {"row": "update", "update": 1, "decisions": 2, "frames": 3, "episodes": 4, "loss/total": "nan"}
     assert math.isnan(from_row(UpdateReport, row).metrics["loss/total"])
     event = from_row(Event, json.loads(to_line(to_row(Event("k", "m", facts={"x": math.nan, "y": "nan"})))))
     assert math.isnan(event.facts["x"]) and event.facts["y"] == "nan"

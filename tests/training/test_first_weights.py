@@ -115,7 +115,7 @@ def test_other_buttons_are_another_world(mario_run, tmp_path):
 def left_before_its_first_checkpoint(source, tmp_path, monkeypatch):
     """As kill -9 leaves a run whose folder is made and whose first checkpoint is not."""
     with monkeypatch.context() as patch:
-        patch.setattr(launch, "drive", lambda run, folder: run.close())
+        patch.setattr(launch, "drive", lambda run, *ignored: run.close())
         folder, _ = begin(going_on(source), preset="tiny", runs_dir=tmp_path, name="next")
     assert find_newest(folder.checkpoints) is None
     return folder

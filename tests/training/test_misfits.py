@@ -26,3 +26,19 @@ def test_what_does_not_fit_is_told_in_our_words(said, complaint):
     plain = config_to_json(find_preset("mario"))
     with pytest.raises(ConfigError, match=complaint):
         config_from_json(merged(plain, {"schedules": said}))
+
+
+@pytest.mark.parametrize(
+    ("said", "complaint"),
+    [
+        ({"learner": {"clip": -1.0}}, r"learner\.clip must be above 0, not -1"),
+        ({"learner": {"epochs": 1.5}}, r": learner\.epochs must be a whole number, not 1\.5$"),
+        ({"learner": {"optimizer": {"learning_rate": -1.0}}}, r"optimizer\.learning-rate must be above 0, not -1"),
+        ({"world": {"frame_skip": 0}}, r"world\.frame-skip must be from 1 to 60, not 0"),
+        ({"learner": {"kind": "sarsa"}}, r"learner must be a table with kind, .* or a table with kind, "),
+    ],
+)
+def test_of_several_kinds_of_tables_the_one_that_is_meant_is_spoken_of(said, complaint):
+    plain = config_to_json(find_preset("mario"))
+    with pytest.raises(ConfigError, match=complaint):
+        config_from_json(merged(plain, said))

@@ -1,13 +1,15 @@
+from dataclasses import replace
+
 import pytest
 import torch
 
 from respawn.contracts.clock import Clock
 from respawn.contracts.knobs import Knobs
 from respawn.contracts.records import Episode, LearnReport, Rollout
-from respawn.contracts.world import DiscreteActions, ObservationSpec, WorldSpec
+from respawn.contracts.world import ContinuousActions, DiscreteActions, ObservationSpec, WorldSpec
 from respawn.testing.suites.saveable import check_saveable
 from respawn.training import reporter as module
-from respawn.training.reporter import RECENT_EPISODES, Reporter
+from respawn.training.reporter import MOST_ACTIONS, RECENT_EPISODES, Reporter
 
 KNOBS = Knobs(0, {"learning_rate": 0.5})
 
@@ -62,12 +64,58 @@ def test_an_update_advances_the_clock_and_says_all_there_is(monkeypatch):
     assert metrics["loss/policy"] == 1.5 and metrics["knob/learning_rate"] == 0.5
     assert metrics["time/collect_seconds"] == 0.25 and metrics["time/learn_seconds"] == 0.5
     assert metrics["time/update_seconds"] == metrics["time/total_seconds"] == 2.0
-    assert metrics["time/decisions_per_second"] == 3.0
+    assert metrics["time/decisions_per_second"] == 3.0 and metrics["time/frames_per_second"] == 12.0
     assert metrics["return/mean"] == 10.0 and metrics["length/mean"] == 3.0
     assert [(e.update, e.episode) for e in episodes] == [(1, ended)]
     now += 1.0
     report, _ = reporter.advance(rollout(num_valid=8), LEARNED, KNOBS, {})
     assert (report.update, report.decisions) == (2, 14) and report.metrics["time/total_seconds"] == 3.0
+
+
+def told(monkeypatch, *, collects_beside, **seconds):
+    """What is said of an update of two seconds, a quarter of one spent on collecting."""
+    now = iter([0.0, 2.0])
+    monkeypatch.setattr(module, "monotonic", lambda: next(now))
+    reporter = Reporter(Clock(), spec(), collects_beside=collects_beside)
+    metrics = reporter.advance(rollout(), LEARNED, KNOBS, seconds)[0].metrics
+    return {name: metrics[f"time/{name}_share"] for name in ("collect", "learn", "idle", "other")}
+
+
+def test_the_loops_time_is_shared_out(monkeypatch):
+    alone = told(monkeypatch, collects_beside=False, learn=1.0, wait=0.25)
+    assert alone == {"collect": 0.125, "learn": 0.5, "idle": 0.0, "other": 0.375}
+    beside = told(monkeypatch, collects_beside=True, learn=1.0, wait=0.25)
+    assert beside == {"collect": 0.125, "learn": 0.5, "idle": 0.125, "other": 0.375}
+    assert told(monkeypatch, collects_beside=True, learn=1.5, wait=0.75)["other"] == 0.0
+
+
+def test_how_often_each_action_was_taken_by_whoever_was_there():
+    taken = replace(rollout(num_valid=4), actions=torch.tensor([[0, 1], [1, 1], [0, 0], [0, 0]]))
+    metrics = Reporter(Clock(), spec()).advance(taken, LEARNED, KNOBS, {})[0].metrics
+    assert metrics["policy/action_share_0"] == 0.25 and metrics["policy/action_share_1"] == 0.75
+
+
+@pytest.mark.parametrize("actions", [ContinuousActions(2), DiscreteActions(MOST_ACTIONS + 1)])
+def test_of_very_many_actions_there_are_no_columns(actions):
+    of_world = WorldSpec("any", ObservationSpec((1,)), actions, 2)
+    metrics = Reporter(Clock(), of_world).advance(rollout(), LEARNED, KNOBS, {})[0].metrics
+    assert not [name for name in metrics if name.startswith("policy/action_share")]
+
+
+def test_counts_of_decisions_are_shares_and_others_as_they_are():
+    of_world = replace(spec(), share_counts=("forward", "never"))
+    counted = replace(rollout(num_valid=4), counts={"forward": 3.0, "new_ground": 12.0})
+    metrics = Reporter(Clock(), of_world).advance(counted, LEARNED, KNOBS, {})[0].metrics
+    assert metrics["world/forward_share"] == 0.75 and metrics["world/new_ground"] == 12.0
+    assert not {"world/forward", "world/never_share"} & metrics.keys()
+
+
+def test_how_far_the_farthest_came_is_told_where_the_world_has_a_forward():
+    ended = [Episode(0, 1.0, 1, "terminated", {"x": x}) for x in (3.0, 9.0, 6.0)]
+    for forward_fact, said in (("x", 9.0), ("", None)):
+        of_world = replace(spec(), forward_fact=forward_fact)
+        metrics = Reporter(Clock(), of_world).advance(rollout(*ended), LEARNED, KNOBS, {})[0].metrics
+        assert metrics["episode/x"] == 6.0 and metrics.get("episode/x_max") == said
 
 
 def test_before_the_first_episode_nothing_is_said_about_episodes():

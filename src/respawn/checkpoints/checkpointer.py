@@ -1,5 +1,6 @@
 """Writing checkpoints: aside, synced, then renamed into place."""
 
+import errno
 import os
 import shutil
 from collections.abc import Mapping
@@ -60,7 +61,7 @@ class Checkpointer:
             kept = ", ".join(path.name for path in saved(self._folder)[-1:]) or "none"
             raise CheckpointWriteError(
                 f"the checkpoint of update {clock.updates} could not be written to {self._folder} "
-                f"({error.strerror or error}); the newest whole one is {kept}: make room, then resume the run"
+                f"({error.strerror or error}); the newest whole one is {kept}: {_remedy(error)}, then resume the run"
             ) from error
         except BaseException:
             shutil.rmtree(aside, ignore_errors=True)
@@ -82,7 +83,7 @@ class Checkpointer:
             except OSError as error:
                 raise CheckpointWriteError(
                     f"the old checkpoint {self._folder / name} could not be removed ({error.strerror or error}); "
-                    "the new one is whole: see to the folder's permissions, then resume the run"
+                    f"the new one is whole: {_remedy(error)}, then resume the run"
                 ) from error
             shutil.rmtree(doomed, ignore_errors=True)
 
@@ -98,6 +99,15 @@ class Checkpointer:
         """Remove what a process that was killed left half-written or half-deleted."""
         for leftover in (*self._folder.glob(".writing-*"), *self._folder.glob(".deleting-*")):
             shutil.rmtree(leftover, ignore_errors=True)
+
+
+def _remedy(error: OSError) -> str:
+    """What to do about a disk that refuses."""
+    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        return "make room"
+    if error.errno in (errno.EROFS, errno.EACCES, errno.EPERM):
+        return "see that the folder may be written to"
+    return "see to the disk"
 
 
 def _write(path: Path, content: bytes) -> None:

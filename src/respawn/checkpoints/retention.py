@@ -30,7 +30,8 @@ def _one_per_span(manifests: Mapping[str, Manifest], by_age: list[str], config: 
     latest: datetime | None = None
     for name in by_age:
         saved_at = datetime.fromisoformat(manifests[name].saved_at)
-        if latest is None or (saved_at - latest).total_seconds() >= config.keep_every_hours * 3600:
+        # Less than nothing has passed where the clock was set back; the spans are counted anew from there.
+        if latest is None or not 0 <= (saved_at - latest).total_seconds() < config.keep_every_hours * 3600:
             kept.add(name)
             latest = saved_at
     return kept

@@ -1,6 +1,6 @@
 """Reading checkpoints: finding one that is whole, and putting every part back or none."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -89,19 +89,24 @@ def find_best(folder: Path, config: CheckpointsConfig) -> Found | None:
 def verify(path: Path) -> Manifest:
     """Check a checkpoint's files against its manifest; raises CheckpointError naming the first that differs."""
     manifest = read_manifest(path)
-    for name, expected in manifest.files.items():
-        file = path / name
-        if not file.is_file():
-            raise CheckpointError(f"{name} is missing")
-        try:
-            found = file_sha256(file)
-        except PermissionError as error:
-            raise CheckpointAccessError(f"{name} may not be read ({error}); see to its permissions") from error
-        except OSError as error:
-            raise CheckpointError(f"{name} cannot be read ({error})") from error
-        if found != expected:
-            raise CheckpointError(f"{name} does not match its SHA-256 in the manifest")
+    for name in manifest.files:
+        check_file(path, manifest, name)
     return manifest
+
+
+def check_file(path: Path, manifest: Manifest, name: str) -> None:
+    """Raise CheckpointError unless a file of a checkpoint is there, as it was written."""
+    file = path / name
+    if not file.is_file():
+        raise CheckpointError(f"{name} is missing")
+    try:
+        found = file_sha256(file)
+    except PermissionError as error:
+        raise CheckpointAccessError(f"{name} may not be read ({error}); see to its permissions") from error
+    except OSError as error:
+        raise CheckpointError(f"{name} cannot be read ({error})") from error
+    if found != manifest.files[name]:
+        raise CheckpointError(f"{name} does not match its SHA-256 in the manifest")
 
 
 def read_part(path: Path, manifest: Manifest, name: str) -> StateTree:
@@ -134,12 +139,21 @@ def check_identity(found: Found, identity: Identity) -> None:
         )
 
 
-def restore(found: Found, parts: Mapping[str, Saveable]) -> None:
-    """Put every part back. All are read before the first is touched, so a bad file changes nothing."""
-    states = {name: read_part(found.path, found.manifest, name) for name in parts}
-    for name, part in parts.items():
+def restore(found: Found, parts: Mapping[str, Saveable], may_lack: Collection[str] = ()) -> None:
+    """Put every part back. All are read before the first is touched, so a bad file changes nothing.
+
+    Args:
+      found: the checkpoint.
+      parts: what is put back, by name.
+      may_lack: parts that stay as they are where the checkpoint has none of that name.
+    """
+    held = {file.partition(".")[0] for file in found.manifest.files}
+    states = {
+        name: read_part(found.path, found.manifest, name) for name in parts if name in held or name not in may_lack
+    }
+    for name, state in states.items():
         try:
-            part.restore(states[name])
+            parts[name].restore(state)
         except (KeyError, TypeError, ValueError) as error:
             raise CheckpointError(
                 f"part '{name}' of checkpoint {found.path} does not say what this version of respawn expects "

@@ -6,10 +6,10 @@ from respawn.cli.arguments import HELP
 from respawn.errors import ConfigError
 
 BENCHES = {
-    "overlap": "time to collect, to learn and in all, with lag 0 and with lag 1",
+    "overlap": "a training that collects in turn, beside learning, or in actors",
     "engine": "decisions a second of the NES engine, beside its peers",
-    "world": "steps a second of the fish world, beside a plain program",
-    "train": "decisions a second of a whole training, beside Stable-Baselines3",
+    "world": "steps a second of a world by itself: fish, mario, Gymnasium's",
+    "train": "decisions a second of whole trainings, beside Stable-Baselines3",
     "replay": "time to draw by priority, beside numpy.random.choice",
 }
 

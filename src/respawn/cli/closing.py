@@ -133,7 +133,8 @@ def _failed(folder: RunFolder, error: BaseException) -> str:
     interrupted = isinstance(error, KeyboardInterrupt)
     what = "was interrupted in the middle of an update" if interrupted else f"failed: {in_one_line(error)}"
     notes = "".join(f" ({note})" for note in getattr(error, "__notes__", []))
-    traceback = "" if interrupted else f"the traceback is in {shlex.quote(str(folder.failure))}, "
+    is_kept = not interrupted and folder.failure.exists()
+    traceback = f"the traceback is in {shlex.quote(str(folder.failure))}, " if is_kept else ""
     return f"run {folder.name} {what}{notes}; {traceback}{_way_on(folder)}"
 
 

@@ -26,20 +26,25 @@ _LABELS = {
 
 def compare(folders: Sequence[RunFolder]) -> dict[str, Any]:
     """The settings that differ and the results of each run, by the runs' names (or paths, where names are the same)."""
-    if len({folder.path.resolve() for folder in folders}) < len(folders):
-        raise ConfigError("'respawn runs compare' wants different runs, and one came twice; leave it out")
-    same_names = len({folder.name for folder in folders}) < len(folders)
-    by_label = {str(folder.path) if same_names else folder.name: folder for folder in folders}
-    settings = {label: flat(read_json_object(folder.config)) for label, folder in by_label.items()}
+    labelled = by_label(folders, "respawn runs compare")
+    settings = {label: flat(read_json_object(folder.config)) for label, folder in labelled.items()}
     names = dict.fromkeys(name for run in settings.values() for name in run)
     differing = {
         name: {label: values[name] for label, values in settings.items() if name in values}
         for name in names
         if len({json.dumps(values.get(name, _ABSENT)) for values in settings.values()}) > 1
     }
-    runs = {label: describe(folder) for label, folder in by_label.items()}
+    runs = {label: describe(folder) for label, folder in labelled.items()}
     judged_by = tuple(dict.fromkeys(run["best_metric"] for run in runs.values()))
     return {"settings": differing, "results": {label: _results(run, judged_by) for label, run in runs.items()}}
+
+
+def by_label(folders: Sequence[RunFolder], command: str) -> dict[str, RunFolder]:
+    """Different runs by their names, or by their paths where names are the same."""
+    if len({folder.path.resolve() for folder in folders}) < len(folders):
+        raise ConfigError(f"'{command}' wants different runs, and one came twice; leave it out")
+    same_names = len({folder.name for folder in folders}) < len(folders)
+    return {str(folder.path) if same_names else folder.name: folder for folder in folders}
 
 
 def show_comparison(comparison: Mapping[str, Any]) -> None:

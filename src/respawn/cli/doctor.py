@@ -1,4 +1,4 @@
-"""respawn doctor [engine|rom]."""
+"""respawn doctor [engine|rom|worlds]."""
 
 import difflib
 import importlib
@@ -13,7 +13,7 @@ from respawn.cli.arguments import RunsDirectory, parse
 from respawn.cli.tables import console, print_facts
 from respawn.errors import ConfigError
 
-PARTS = ("engine", "rom")
+PARTS = ("engine", "rom", "worlds")
 """What can be examined alone, each in a file of its own."""
 
 
@@ -24,6 +24,8 @@ class DoctorArguments:
     The exit code is 1 if there is a problem; a warning is none.
 
     'respawn doctor engine' examines the NES engine, 'doctor rom' the game.
+
+    'respawn doctor worlds' makes worlds and steps them, again and again.
     """
 
     runs: RunsDirectory = Path("runs")
@@ -33,7 +35,7 @@ class DoctorArguments:
 
 
 def main(words: list[str]) -> int:
-    """Examine the machine, or the engine or the ROM alone."""
+    """Examine the machine, or the engine, the ROM or the worlds alone."""
     if words and words[0] in PARTS:
         # Imported only now: the machine is examined without it.
         part = importlib.import_module(f"respawn.cli.doctor_{words[0]}")

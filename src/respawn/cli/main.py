@@ -20,15 +20,18 @@ VERBS = {
     "train": "train an agent: Mario, or another preset",
     "resume": "go on with a run, exactly where it was left",
     "plan": "train several runs in turn, each with the weights of the last",
+    "sweep": "train many runs to find the best settings",
     "evaluate": "play episodes with a run's policy and sum them up",
     "play": "watch a trained policy in the terminal, or in a window",
     "video": "film a trained policy",
+    "policy": "show what a policy thinks, step by step, or compare ways to play it",
     "map": "draw where a policy's episodes end on a picture of the level",
     "plot": "draw how a run went: figures, a film and a page, from its folder",
-    "runs": "list, show and compare runs",
+    "runs": "list, show, inspect, sum up, compare and export runs",
+    "checkpoint": "look into checkpoints, verify them, mend another system's",
     "movie": "play a controller movie on the console and say where it got to",
     "bench": "measure: bench overlap, bench engine, bench world, bench train",
-    "doctor": "say what is wrong with this machine, or: doctor engine, doctor rom",
+    "doctor": "say what is wrong with this machine, or: doctor engine, rom, worlds",
 }
 
 SPINS = "1000"
@@ -95,7 +98,7 @@ def main_and_leave() -> NoReturn:
 
 def _run(words: list[str]) -> int:
     if not words or words[0] in ("-h", "--help"):
-        print(USAGE.format(verbs="\n".join(f"  {verb:<9} {text}" for verb, text in VERBS.items())))
+        print(USAGE.format(verbs="\n".join(f"  {verb:<10} {text}" for verb, text in VERBS.items())))
         return 0 if words else 2
     if words[0] == "--version":
         print(f"respawn {__version__}")

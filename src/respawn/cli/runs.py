@@ -1,26 +1,28 @@
-"""respawn runs list|show|compare."""
+"""respawn runs list|show|inspect|summary|compare|export."""
 
+import importlib
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
-import tyro
 from rich.markup import escape
 
 from respawn.cli.arguments import HELP, RunName, RunsDirectory, parse
-from respawn.cli.comparison import compare, show_comparison
 from respawn.cli.description import describe, evaluation_of_late, newest_count, print_description, return_of_late
 from respawn.cli.tables import console, new_table, number
 from respawn.errors import ConfigError, RespawnError
 from respawn.runs.layout import ListedRun, find, list_runs
 
-USAGE = """usage: respawn runs {list,show,compare} [...]
+USAGE = """usage: respawn runs {list,show,inspect,summary,compare,export} [...]
 
   list              every run under --runs, the newest first
   show RUN          one run: what it is, how far it came, what can be resumed
+  inspect RUN       one run: what went wrong, and what to do about it
+  summary RUN ...   the newest numbers: last value, mean, spread, extremes
   compare RUN RUN   what differs between runs: settings and results
+  export RUN        all rows of a run as Parquet, CSV or JSON files
 
 'respawn runs list --help' and so on say more."""
 
@@ -55,21 +57,16 @@ class ShowArguments:
     """print JSON instead of a table"""
 
 
-@dataclass(frozen=True)
-class CompareArguments:
-    """What differs between runs: settings and results."""
-
-    names: Annotated[tuple[str, ...], tyro.conf.Positional, tyro.conf.arg(metavar="RUN RUN [RUN ...]")] = ()
-    """names of two or more runs, or paths of their folders"""
-    runs: RunsDirectory = Path("runs")
-    """the folder that holds the runs"""
-    json: bool = False
-    """print JSON instead of a table"""
-
-
 def main(words: list[str]) -> int:
     """Read run folders."""
-    commands: dict[str, Callable[[list[str]], None]] = {"list": _list, "show": _show, "compare": _compare}
+    commands: dict[str, Callable[[list[str]], None]] = {
+        "list": _list,
+        "show": _show,
+        "inspect": _in_its_file("inspect"),
+        "summary": _in_its_file("summary"),
+        "compare": _in_its_file("compare"),
+        "export": _in_its_file("export"),
+    }
     if words and words[0] in HELP:
         print(USAGE)
         return 0
@@ -78,6 +75,15 @@ def main(words: list[str]) -> int:
         raise ConfigError(f"'respawn runs' wants one of {', '.join(commands)}, {came}; see 'respawn runs --help'")
     commands[words[0]](words[1:])
     return 0
+
+
+def _in_its_file(verb: str) -> Callable[[list[str]], None]:
+    """A verb that has a file of its own, which is read when it is used."""
+
+    def call(words: list[str]) -> None:
+        importlib.import_module(f"respawn.cli.runs_{verb}").main(words)
+
+    return call
 
 
 def _list(words: list[str]) -> None:
@@ -137,15 +143,3 @@ def _show(words: list[str]) -> None:
         print(json.dumps(described, indent=2))
     else:
         print_description(described)
-
-
-def _compare(words: list[str]) -> None:
-    arguments = parse(CompareArguments, words, "respawn runs compare")
-    if len(arguments.names) < 2:
-        came = f"only '{arguments.names[0]}'" if arguments.names else "nothing"
-        raise ConfigError(f"'respawn runs compare' wants two or more runs, and {came} came; name another")
-    comparison = compare([find(arguments.runs, name) for name in arguments.names])
-    if arguments.json:
-        print(json.dumps(comparison, indent=2))
-    else:
-        show_comparison(comparison)

@@ -48,9 +48,9 @@ def main(words: list[str]) -> int:
         return 0
     words, config_file = without_config_option(words)
     if not words or words[0].startswith("-"):
-        words = [_preset_of(config_file) or DEFAULT_PRESET, *words]
+        words = [preset_of(config_file) or DEFAULT_PRESET, *words]
     check_preset_name(words[0])
-    named = _preset_of(config_file)
+    named = preset_of(config_file)
     if named not in (None, words[0]):
         raise ConfigError(
             f"{config_file} is for the preset {named}, and {words[0]} was asked for; leave out one of them"
@@ -81,7 +81,7 @@ def without_config_option(words: list[str]) -> tuple[list[str], Path | None]:
     return left, None if file is None else Path(file).expanduser()
 
 
-def _preset_of(config_file: Path | None) -> str | None:
+def preset_of(config_file: Path | None) -> str | None:
     """The preset that a file names, if there is one and it does."""
     if config_file is None:
         return None

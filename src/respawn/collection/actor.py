@@ -1,5 +1,6 @@
 """The collector's own copy of the policy: its weights, its memory of each lane, its dice."""
 
+import torch
 from torch import Generator, Tensor
 
 from respawn.contracts.learner import Weights
@@ -26,6 +27,7 @@ class Actor:
         """Take over new weights, and draw fresh noise where the model has any."""
         self._model.load_state_dict(dict(weights.tensors))
         self._model.sample_noise(self._generator)
+        self._forget_nonsense()
 
     def decide(self, observation: Tensor) -> Decision:
         """One action a lane."""
@@ -36,10 +38,20 @@ class Actor:
     def forget(self, ended: Tensor) -> None:
         """Begin afresh in the lanes [B] whose episode ended."""
         if self.memory and bool(ended.any()):
-            self.memory = {
-                name: tensor.where(~ended.view(-1, *[1] * (tensor.dim() - 1)), self._initial_memory[name])
-                for name, tensor in self.memory.items()
-            }
+            self._keep(~ended)
+
+    def _forget_nonsense(self) -> None:
+        """Begin afresh where the memory is not finite: it would spoil all that is still to come of that episode."""
+        if self.memory:
+            finite = [tensor.isfinite().reshape(len(tensor), -1).all(1) for tensor in self.memory.values()]
+            self._keep(torch.stack(finite).all(0))
+
+    def _keep(self, lanes: Tensor) -> None:
+        """Begin afresh in all other lanes than these [B]."""
+        self.memory = {
+            name: tensor.where(lanes.view(-1, *[1] * (tensor.dim() - 1)), self._initial_memory[name])
+            for name, tensor in self.memory.items()
+        }
 
     def forget_all(self) -> None:
         """Begin afresh in every lane."""

@@ -80,6 +80,11 @@ class CollectionConfig:
         return self.most_lag or (self.actors if self.order == "fixed" else 2 * self.actors)
 
     @property
+    def goes_on_beside(self) -> bool:
+        """Whether somebody else collects while the loop learns."""
+        return self.actors > 0 or (self.lag == 1 and self.threaded)
+
+    @property
     def rollouts_in_flight(self) -> int:
         """With actors: how many rollouts are under way or waiting while the learner learns."""
         return self.greatest_lag if self.order == "fixed" else self.actors

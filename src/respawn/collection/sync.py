@@ -1,11 +1,15 @@
 """Collecting in the caller's thread."""
 
+from dataclasses import replace
+
 import torch
 
 from respawn.collection.actor import Actor
+from respawn.collection.open_episodes import OpenEpisodes
 from respawn.collection.scripted import Scripted
 from respawn.collection.unroll import unroll
 from respawn.contracts.collector import CollectOrder
+from respawn.contracts.pulse import NO_PULSE, Pulse
 from respawn.contracts.records import Rollout
 from respawn.contracts.saveable import StateTree
 from respawn.contracts.world import World
@@ -27,12 +31,15 @@ class SyncCollector:
         horizon_steps: int,
         device: torch.device,
         scripted: Scripted | None = None,
+        pulse: Pulse = NO_PULSE,
     ) -> None:
         self._world = world
         self._actor = actor
         self._scripted = scripted
+        self._pulse = pulse
         self._horizon_steps = horizon_steps
         self._buffers = [RolloutBuffer(world.spec, horizon_steps, device) for _ in range(2)]
+        self._open = OpenEpisodes(world.spec.num_lanes)
         self._order: CollectOrder | None = None
 
     def start(self, order: CollectOrder) -> None:
@@ -49,7 +56,8 @@ class SyncCollector:
         if into is None:
             into = self._buffers[0]
             self._buffers.reverse()
-        return unroll(self._world, self._actor, into, order, self._horizon_steps, self._scripted)
+        rollout = unroll(self._world, self._actor, into, order, self._horizon_steps, self._scripted, self._pulse)
+        return replace(rollout, counts={**rollout.counts, **self._open.note(rollout)})
 
     def state(self) -> StateTree:
         """The world as it stands, and what the actor remembers of it."""
@@ -59,6 +67,7 @@ class SyncCollector:
             "world": self._world.state(),
             "exact": self._world.spec.exact_resume,
             "actor": self._actor.state(),
+            "open": self._open.state(),
             **({} if self._scripted is None else {"scripted": self._scripted.state()}),
         }
 
@@ -68,12 +77,15 @@ class SyncCollector:
             raise RuntimeError("a rollout is under way: restore() may be called only after finish()")
         self._world.restore(state["world"])
         self._actor.restore(state["actor"])
+        if "open" in state:  # checkpoints of older versions lack it
+            self._open.restore(state["open"])
         if self._scripted is not None:
             self._scripted.restore(state["scripted"])
         # Checkpoints from before `exact` was saved hold states of the same kind of world.
         if not (state.get("exact", True) and self._world.spec.exact_resume):
             # Its episodes begin anew, so what the actor remembers is of episodes that no longer exist.
             self._actor.forget_all()
+            self._open.begin_anew()
             if self._scripted is not None:
                 self._scripted.begin_episodes_anew()
 

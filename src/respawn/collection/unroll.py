@@ -7,6 +7,7 @@ import torch
 from respawn.collection.actor import Actor
 from respawn.collection.scripted import Scripted
 from respawn.contracts.collector import CollectOrder
+from respawn.contracts.pulse import NO_PULSE, Pulse
 from respawn.contracts.records import Rollout
 from respawn.contracts.world import World
 from respawn.memory.rollout_buffer import RolloutBuffer
@@ -20,6 +21,7 @@ def unroll(
     order: CollectOrder,
     horizon_steps: int,
     scripted: Scripted | None = None,
+    pulse: Pulse = NO_PULSE,
 ) -> Rollout:
     """Gather one rollout.
 
@@ -30,8 +32,10 @@ def unroll(
       order: which weights and knobs to use.
       horizon_steps: T.
       scripted: forces actions where the order's knobs say so; None: nobody does, and an order to do so is an error.
+      pulse: is told of every step.
     """
     began = perf_counter()
+    pulse.mark("collect")
     world.apply(order.knobs)
     actor.load(order.weights)
     if scripted is not None:
@@ -43,12 +47,14 @@ def unroll(
     buffer.begin(observation, actor.memory)
     act_seconds = 0.0
     for t in range(horizon_steps):
+        pulse.mark("act")
         act_began = perf_counter()
         decision = actor.decide(buffer.observation(t))
         if scripted is not None:
             decision = scripted.force(decision, valid)
         actions = decision.actions.to(world_device)
         act_seconds += perf_counter() - act_began
+        pulse.mark("world")
         result = world.step(actions)
         buffer.write(t, valid, decision, result)
         ended = (result.terminated | result.truncated).to(decision.actions.device)
@@ -56,6 +62,7 @@ def unroll(
         if scripted is not None:
             scripted.note_ends(ended)
         valid = result.valid.clone()
+    pulse.mark("collect")
     collect_seconds = perf_counter() - began
     seconds = {"collect": collect_seconds, "act": act_seconds, "world": collect_seconds - act_seconds}
     return buffer.seal(order.weights.version, order.knobs.version, seconds)

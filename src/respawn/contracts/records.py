@@ -123,4 +123,27 @@ class Event:
     facts: Mapping[str, str | int | float | bool | None] = field(default_factory=dict)
 
 
-Record: TypeAlias = UpdateReport | EpisodeReport | EvaluationReport | Probe | Ruling | Event
+@dataclass(frozen=True, slots=True)
+class Beat:
+    """One row of heartbeats.jsonl: a sign of life, where the run is, and how its process is."""
+
+    update: int
+    """the last update that was reported"""
+    decisions: int
+    phases: Mapping[str, str]
+    """what each thread is doing, by the thread's name"""
+    is_stalled: bool
+    """nothing has moved for longer than a run may stand still"""
+    metrics: Mapping[str, float]
+
+
+@dataclass(frozen=True, slots=True)
+class ResourceReport:
+    """One row of resources.jsonl: what the run and its machine used, sampled at even intervals."""
+
+    update: int
+    decisions: int
+    metrics: Mapping[str, float]
+
+
+Record: TypeAlias = UpdateReport | EpisodeReport | EvaluationReport | Probe | Ruling | Event | Beat | ResourceReport

@@ -7,6 +7,7 @@ import torch
 from torch import Generator
 
 from respawn.contracts.policy import Policy
+from respawn.contracts.pulse import NO_PULSE, Pulse
 from respawn.contracts.records import Episode
 from respawn.contracts.world import World
 from respawn.worlds.episodes import WORKER_LOST
@@ -27,6 +28,7 @@ def play_episodes(
     generator: Generator | None,
     limit_steps: int,
     device: torch.device,
+    pulse: Pulse = NO_PULSE,
 ) -> list[Episode]:
     """One episode from each seed, in the order of the seeds; `lane` is the seed's place in that order.
 
@@ -43,7 +45,7 @@ def play_episodes(
             batch = waiting[first : first + num_lanes]
             # A batch that does not fill the world repeats its last seed; what happens there is not looked at.
             padded = [seeds[place] for place in batch + [batch[-1]] * (num_lanes - len(batch))]
-            ended = _first_episodes(world, policy, padded, generator, limit_steps, len(batch), device)
+            ended = _first_episodes(world, policy, padded, generator, limit_steps, len(batch), device, pulse)
             for place, episode in zip(batch, ended, strict=True):
                 played[place] = replace(episode, lane=place)
         waiting = [place for place in waiting if played[place].end == WORKER_LOST]
@@ -58,12 +60,14 @@ def _first_episodes(
     limit_steps: int,
     num_watched: int,
     device: torch.device,
+    pulse: Pulse,
 ) -> list[Episode]:
     observation = world.reset(seeds)
     memory = policy.initial_memory(len(seeds))
     ended: dict[int, Episode] = {}
     returns = torch.zeros(len(seeds), dtype=torch.float64)
     for _ in range(limit_steps):
+        pulse.mark("evaluate")
         decision = policy.act(observation.to(device), memory, generator)
         # A lane that ends is not looked at again, so its memory may go on over the end.
         memory = decision.memory

@@ -11,6 +11,7 @@ import torch
 from respawn.contracts.clock import Clock
 from respawn.contracts.knobs import Knobs
 from respawn.contracts.learner import Weights
+from respawn.contracts.pulse import NO_PULSE, Pulse
 from respawn.contracts.records import Episode, EvaluationReport
 from respawn.contracts.world import World
 from respawn.evaluation.config import EvaluationConfig
@@ -28,8 +29,10 @@ class Evaluator:
         model: ActorCritic,
         config: EvaluationConfig,
         device: torch.device,
+        pulse: Pulse = NO_PULSE,
     ) -> None:
         self._make_world = make_world
+        self._pulse = pulse
         self._model = model.eval()
         self._config = config
         self._device = device
@@ -50,7 +53,7 @@ class Evaluator:
         self._model.load_state_dict(dict(weights.tensors))
         seeds = range(config.seed_base, config.seed_base + config.episodes)
         generator = None if config.greedy else make_generator(config.seed_base, "evaluation", device=self._device)
-        return play_episodes(self._world, self._model, seeds, generator, config.limit_steps, self._device)
+        return play_episodes(self._world, self._model, seeds, generator, config.limit_steps, self._device, self._pulse)
 
     def close(self) -> None:
         """Close the world, if one was made."""

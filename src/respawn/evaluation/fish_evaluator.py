@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from time import perf_counter
 from typing import Any
 
@@ -11,6 +12,7 @@ from respawn.contracts.clock import Clock
 from respawn.contracts.knobs import Knobs
 from respawn.contracts.learner import Weights
 from respawn.contracts.policy import Policy
+from respawn.contracts.pulse import NO_PULSE, Pulse
 from respawn.contracts.records import EvaluationReport, Probe
 from respawn.evaluation.config import EvaluationConfig
 from respawn.evaluation.fish_policies import EVADER, null_policies
@@ -27,11 +29,19 @@ SCHOOLS_AT_A_TIME = 100
 class FishEvaluator:
     """Plays the same schools whenever it is asked; what it remembers of null policies only saves playing them again."""
 
-    def __init__(self, world: FishConfig, model: ActorCritic, config: EvaluationConfig, device: torch.device) -> None:
+    def __init__(
+        self,
+        world: FishConfig,
+        model: ActorCritic,
+        config: EvaluationConfig,
+        device: torch.device,
+        pulse: Pulse = NO_PULSE,
+    ) -> None:
         self._judged = world.as_judged(world.judged_fish)
         self._model = model.eval()
         self._config = config
         self._device = device
+        self._pulse = pulse
         self._world: FishWorld | None = None
         self._nulls: tuple[Any, dict[str, dict[str, float]]] | None = None
 
@@ -56,7 +66,8 @@ class FishEvaluator:
         config = self._config
         generator = None if config.greedy else make_generator(config.seed_base, "evaluation", device=self._device)
         world = self._ready(knobs)
-        return play_schools(world, self._model, self.seeds(clock), generator, self._device)
+        watch = partial(_mark, self._pulse)
+        return play_schools(world, self._model, self.seeds(clock), generator, self._device, watch)
 
     def seeds(self, clock: Clock) -> Sequence[int]:
         """What this update's evaluation plays."""
@@ -94,6 +105,11 @@ class FishEvaluator:
         if self._nulls is None or self._nulls[0] != schools:
             self._nulls = schools, play_null_policies(self._judged, seeds, knobs, self._device)
         return self._nulls[1]
+
+
+def _mark(pulse: Pulse, world: FishWorld) -> None:
+    """A step was made."""
+    pulse.mark("evaluate")
 
 
 def play_null_policies(

@@ -11,6 +11,7 @@ import torch
 from respawn.contracts.clock import Clock
 from respawn.contracts.knobs import Knobs
 from respawn.contracts.learner import Weights
+from respawn.contracts.pulse import NO_PULSE, Pulse
 from respawn.contracts.records import Episode, EvaluationReport, Probe
 from respawn.contracts.world import World
 from respawn.evaluation.config import EvaluationConfig
@@ -35,8 +36,9 @@ class MarioEvaluator(Evaluator):
         model: ActorCritic,
         config: EvaluationConfig,
         device: torch.device,
+        pulse: Pulse = NO_PULSE,
     ) -> None:
-        super().__init__(make_world, model, config, device)
+        super().__init__(make_world, model, config, device, pulse)
         self._mario = world
         self._scouted: World | None = None
 
@@ -58,7 +60,9 @@ class MarioEvaluator(Evaluator):
         self._scouted.apply(replace(knobs, values={**knobs.values, "hard_start_share": 0.0}, starts=(), scripts=()))
         seeds = scout.seeds(clock.updates // max(config.every_updates, 1))
         generator = None if scout.greedy else make_generator(seeds[0], "scouts", device=self._device)
-        courses = play_courses(self._scouted, self._model, seeds, generator, config.limit_steps, self._device)
+        courses = play_courses(
+            self._scouted, self._model, seeds, generator, config.limit_steps, self._device, self._pulse
+        )
         found = worst_starts(courses, scout, self._mario)
         ends = [course.episode.end for course in courses]
         facts = {

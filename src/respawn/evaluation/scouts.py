@@ -11,6 +11,7 @@ import torch
 from torch import Generator
 
 from respawn.contracts.policy import Policy
+from respawn.contracts.pulse import NO_PULSE, Pulse
 from respawn.contracts.records import Episode
 from respawn.contracts.world import World
 from respawn.evaluation.config import ScoutConfig
@@ -55,12 +56,13 @@ def play_courses(
     generator: Generator | None,
     limit_steps: int,
     device: torch.device,
+    pulse: Pulse = NO_PULSE,
 ) -> list[Course]:
     """The first episode from each seed; those that are longer than the limit are left out."""
     courses: list[Course] = []
     for first in range(0, len(seeds), world.spec.num_lanes):
         courses += _play_batch(
-            world, policy, seeds[first : first + world.spec.num_lanes], generator, limit_steps, device
+            world, policy, seeds[first : first + world.spec.num_lanes], generator, limit_steps, device, pulse
         )
     return courses
 
@@ -72,6 +74,7 @@ def _play_batch(
     generator: Generator | None,
     limit_steps: int,
     device: torch.device,
+    pulse: Pulse,
 ) -> list[Course]:
     assert isinstance(world, TellsButtons)
     num_lanes = world.spec.num_lanes
@@ -81,6 +84,7 @@ def _play_batch(
     held: list[list[int]] = [[] for _ in seeds]
     ended: dict[int, Episode] = {}
     for _ in range(limit_steps):
+        pulse.mark("evaluate")
         decision = policy.act(observation.to(device), memory, generator)
         memory = decision.memory
         result = world.step(decision.actions.to(observation.device))

@@ -1,7 +1,8 @@
 """Averages over the pieces of an update, kept on the device until the end so that nothing waits for them."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
+import torch
 from torch import Tensor
 
 
@@ -25,3 +26,7 @@ class Averages:
             name: float(total) / weight if (weight := float(self._weights[name])) > 0 else 0.0
             for name, total in self._sums.items()
         }
+
+    def are_finite(self, names: Collection[str]) -> Tensor:
+        """Whether these means will all be finite; a tensor, so that nothing waits for it."""
+        return torch.stack([torch.as_tensor(self._sums[name]) for name in names]).isfinite().all()

@@ -36,14 +36,35 @@ class Optimizer:
         """Forget the gradients."""
         self._adamw.zero_grad(set_to_none=True)
 
-    def step(self, learning_rate: float) -> Tensor:
-        """Clip the gradients, move the weights; returns the gradient's norm before clipping."""
+    def step(self, learning_rate: float, is_sound: Tensor | None = None) -> Tensor:
+        """Clip the gradients, move the weights unless one is not finite; returns the norm before clipping.
+
+        Args:
+          learning_rate: of this step.
+          is_sound: false: move nothing, though gradients are finite; they can be where a loss is not.
+        """
         limit = self._gradient_norm if self._gradient_norm > 0 else math.inf
         norm = nn.utils.clip_grad_norm_(self._parameters.values(), limit)
         for group in self._adamw.param_groups:
             group["lr"] = learning_rate
+        # A gradient that is not finite must never reach the weights. The optimizer is told on the device itself, as it
+        # is by a gradient scaler: nothing waits for it, and a step that is sound is the same to the last bit.
+        moves = norm.isfinite() if is_sound is None else norm.isfinite() & is_sound
+        setattr(self._adamw, "found_inf", (~moves).to(torch.float32))  # noqa: B010 - torch declares none
         self._adamw.step()
         return norm.detach()
+
+    def copy(self) -> StateTree:
+        """Weights and moments as they are now, for `put_back`."""
+        weights = {name: parameter.detach().clone() for name, parameter in self._parameters.items()}
+        return {"weights": weights, "moments": self.state()}
+
+    @torch.no_grad()
+    def put_back(self, copied: StateTree) -> None:
+        """Undo all steps since `copy`."""
+        for name, parameter in self._parameters.items():
+            parameter.copy_(copied["weights"][name])  # in place: graphs and compiled code know the old memory
+        self.restore(copied["moments"])
 
     def was_clipped(self, norm: Tensor) -> Tensor:
         """1 where a gradient of this norm was scaled down, else 0; a tensor, so that nothing waits for it."""

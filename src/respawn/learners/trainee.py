@@ -10,6 +10,7 @@ from respawn.contracts.records import Event, Memory, Rollout
 from respawn.contracts.saveable import StateTree
 from respawn.errors import CheckpointError
 from respawn.learners.optimizer import Optimizer
+from respawn.learners.out_of_memory import gpu_is_full
 from respawn.maths.seeding import generator_state, restore_generator
 from respawn.models.actor_critic import ActorCritic, Unrolled
 
@@ -44,9 +45,9 @@ class Trainee:
                 if self._compiled is None:
                     self._compiled = torch.compile(self.model.unroll)
                 return self._compiled(*inputs)
-            except torch.OutOfMemoryError:
-                raise
             except (RuntimeError, OSError, ImportError) as error:
+                if gpu_is_full(error):
+                    raise
                 # Dynamo's and Inductor's own errors are RuntimeErrors; a missing C++ compiler is an OSError. They may
                 # come late: shapes and gradients that were not seen before are compiled anew. Should the model itself
                 # be at fault, the plain pass below raises the same error again.

@@ -40,6 +40,10 @@ class ActionDistribution(Protocol):
         """[...] KL(parameters || others) in nats."""
         ...
 
+    def tempered(self, parameters: Tensor, temperature: float) -> Tensor:
+        """Parameters of a distribution that is more daring above temperature 1, and surer of itself below."""
+        ...
+
 
 class Categorical:
     """One of `num_actions` choices; parameters are logits, actions int64 [...]."""
@@ -68,6 +72,10 @@ class Categorical:
         """[...] KL(parameters || others)."""
         log_probs = parameters.log_softmax(-1)
         return (log_probs.exp() * (log_probs - others.log_softmax(-1))).sum(-1)
+
+    def tempered(self, parameters: Tensor, temperature: float) -> Tensor:
+        """Logits divided by the temperature: which action is the likeliest stays."""
+        return parameters / temperature
 
 
 class MultiCategorical:
@@ -106,6 +114,10 @@ class MultiCategorical:
         )
         return torch.stack([choice.kl(logits, other) for choice, logits, other in pairs], -1).sum(-1)
 
+    def tempered(self, parameters: Tensor, temperature: float) -> Tensor:
+        """Every choice's logits divided by the temperature."""
+        return parameters / temperature
+
 
 class DiagonalGaussian:
     """`size` independent normal numbers; parameters are the means, then the log standard deviations."""
@@ -141,6 +153,11 @@ class DiagonalGaussian:
         variance_ratio = (2.0 * (log_std - other_log_std)).exp()
         distance = ((mean - other_mean) * (-other_log_std).exp()).square()
         return (0.5 * (variance_ratio + distance - 1.0) + other_log_std - log_std).sum(-1)
+
+    def tempered(self, parameters: Tensor, temperature: float) -> Tensor:
+        """The same means, and standard deviations times the temperature."""
+        mean, log_std = parameters.chunk(2, -1)
+        return torch.cat([mean, log_std + math.log(temperature)], -1)
 
 
 def distribution_for(actions: ActionSpec) -> ActionDistribution:

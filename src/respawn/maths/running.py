@@ -27,9 +27,16 @@ class Window:
         """The mean; NaN if the window is empty."""
         return float(np.mean(self._numbers)) if self._numbers else math.nan
 
-    def percentile(self, percent: float) -> float:
-        """The number below which `percent` of 100 lie, interpolated; NaN if the window is empty."""
-        return float(np.percentile(self._numbers, percent)) if self._numbers else math.nan
+    def std(self) -> float:
+        """The standard deviation (n); NaN if the window is empty."""
+        return float(np.std(self._numbers)) if self._numbers else math.nan
+
+    def percentiles(self, *percents: float) -> tuple[float, ...]:
+        """The numbers below which each of `percents` of 100 lie, interpolated; NaN if the window is empty."""
+        if not self._numbers:
+            return (math.nan,) * len(percents)
+        # All at once: most of the time goes into putting the window in order.
+        return tuple(float(found) for found in np.percentile(self._numbers, percents))
 
     def state(self) -> StateTree:
         """The numbers, oldest first."""

@@ -19,8 +19,11 @@ LARGEST_TOTAL = 2**62
 
 
 def to_masses(errors: Tensor, *, alpha: float, epsilon: float, capacity: int) -> Tensor:
-    """Masses [N] int64 of errors [N]: (error + epsilon)^alpha, at least one unit, at most what leaves room for all."""
-    priorities = (errors.double() + epsilon).pow(alpha)
+    """Masses [N] int64 of errors [N]: (error + epsilon)^alpha, at least one unit, at most what leaves room for all.
+
+    An error that is not finite counts as none: what nothing can be learned from is drawn as seldom as anything.
+    """
+    priorities = (errors.double().nan_to_num(nan=0.0, posinf=0.0) + epsilon).pow(alpha)
     heaviest = float(LARGEST_TOTAL // capacity)
     return (priorities * UNITS).clamp(1.0, heaviest).round().long()
 

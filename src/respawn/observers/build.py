@@ -1,16 +1,35 @@
 """From configuration to observers."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TextIO
 
 from respawn.contracts.observer import Observer
-from respawn.contracts.records import EpisodeReport, EvaluationReport, Event, Probe, Ruling, UpdateReport
+from respawn.contracts.records import (
+    Beat,
+    EpisodeReport,
+    EvaluationReport,
+    Event,
+    Probe,
+    Record,
+    ResourceReport,
+    Ruling,
+    UpdateReport,
+)
 from respawn.observers.config import ObserversConfig
 from respawn.observers.console import Console
+from respawn.observers.heartbeat import Heartbeat, HeartbeatLimits
 from respawn.observers.hub import ObserverHub
 from respawn.observers.jsonl import JsonlStream
+from respawn.observers.latest import Latest
+from respawn.observers.resources import Resources
+from respawn.observers.slow_steps import SlowStepLimits, SlowSteps
 from respawn.observers.tensorboard import TensorBoard
+from respawn.observers.thread_phases import ThreadPhases
+from respawn.observers.told_beside import told_beside
+from respawn.observers.wandb import WandB, import_wandb
 from respawn.runs.layout import RunFolder
+from respawn.runs.metadata import read_meta
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,16 +46,77 @@ class ConsoleFacts:
     """None: standard output"""
 
 
-def build_observers(folder: RunFolder, config: ObserversConfig, console_facts: ConsoleFacts) -> ObserverHub:
-    """The streams that every run has and the observers that were asked for; the event stream first, so it ends last."""
-    observers: dict[str, Observer] = {
-        "events": JsonlStream(folder.events, Event, truncate_on_restore=False),
-        "episodes": JsonlStream(folder.episodes, EpisodeReport, truncate_on_restore=True),
-        "updates": JsonlStream(folder.updates, UpdateReport, truncate_on_restore=True),
-        "evaluations": JsonlStream(folder.evaluations, EvaluationReport, truncate_on_restore=True),
-        "probes": JsonlStream(folder.probes, Probe, truncate_on_restore=True),
-        "rulings": JsonlStream(folder.rulings, Ruling, truncate_on_restore=True),
+@dataclass(frozen=True, slots=True)
+class Watched:
+    """What those must know who watch the process itself."""
+
+    phases: ThreadPhases
+    """what its threads say they are doing"""
+    device: str
+    """that it computes on"""
+    on_stall: Callable[[str], None] = lambda sentence: None
+    """is called when nothing moves any more"""
+    ends_when_hung: bool = False
+    """whether the process ends where not even that can be called"""
+
+
+def build_observers(
+    folder: RunFolder, config: ObserversConfig, console_facts: ConsoleFacts, watched: Watched | None = None
+) -> ObserverHub:
+    """The streams that every run has and the observers that were asked for; the event stream first, so it ends last.
+
+    Without `watched` the process is not: no heartbeat, no resources.
+    """
+    mirror = _mirror(folder, config) if config.wandb_project else None  # refused before a file is made
+    hub = ObserverHub(
+        {
+            "events": _stream(folder, config, Event),
+            "episodes": _stream(folder, config, EpisodeReport),
+            "updates": _stream(folder, config, UpdateReport),
+            "evaluations": _stream(folder, config, EvaluationReport),
+            "probes": _stream(folder, config, Probe),
+            "rulings": _stream(folder, config, Ruling),
+        }
+    )
+    for name, observer in _asked_for(folder, config, console_facts).items():
+        hub.add(name, observer)
+    if mirror is not None:
+        hub.add("wandb", mirror)
+    if watched is not None:
+        _watch(hub, folder, config, watched)
+    return hub
+
+
+def _mirror(folder: RunFolder, config: ObserversConfig) -> WandB:
+    wandb, meta = import_wandb(), read_meta(folder)
+    return WandB(wandb, folder.path, config.wandb_project, meta.name, meta.id, config.tensorboard_seconds)
+
+
+def _stream(folder: RunFolder, config: ObserversConfig, kind: type[Record]) -> JsonlStream:
+    """The stream of one kind of record; those that tell how it went are history, which resuming only adds to."""
+    paths = {
+        Event: folder.events,
+        EpisodeReport: folder.episodes,
+        UpdateReport: folder.updates,
+        EvaluationReport: folder.evaluations,
+        Probe: folder.probes,
+        Ruling: folder.rulings,
+        Beat: folder.heartbeats,
+        ResourceReport: folder.resources,
     }
+    return JsonlStream(
+        paths[kind],
+        kind,
+        truncate_on_restore=kind not in (Event, Beat, ResourceReport),
+        rotate_bytes=config.rotate_bytes,
+        retain_archives=config.retain_archives,
+    )
+
+
+def _asked_for(folder: RunFolder, config: ObserversConfig, console_facts: ConsoleFacts) -> dict[str, Observer]:
+    observers: dict[str, Observer] = {}
+    if config.latest_seconds > 0:
+        observers["latest"] = Latest(folder.latest, config.latest_seconds)
     if config.tensorboard:
         observers["tensorboard"] = TensorBoard(folder.tensorboard, config.tensorboard_seconds)
     if config.console:
@@ -48,4 +128,31 @@ def build_observers(folder: RunFolder, config: ObserversConfig, console_facts: C
             console_facts.stream,
             every_seconds=config.console_seconds,
         )
-    return ObserverHub(observers)
+    return observers
+
+
+def _watch(hub: ObserverHub, folder: RunFolder, config: ObserversConfig, watched: Watched) -> None:
+    if config.resource_seconds > 0:
+        hub.add("resource_stream", _stream(folder, config, ResourceReport))
+        resources = Resources(
+            folder.path,
+            watched.device,
+            hub.receive,
+            every_seconds=config.resource_seconds,
+            window_samples=config.resource_window,
+        )
+        hub.add("resources", resources)
+    if config.heartbeat_seconds > 0:
+        tell = told_beside(hub.receive)
+        slow = SlowStepLimits(config.slow_step_seconds, config.slow_step_count, config.slow_step_window_seconds)
+        heartbeat = Heartbeat(
+            _stream(folder, config, Beat),
+            watched.phases,
+            SlowSteps(slow, folder.traces, tell),
+            folder.traces,
+            tell,
+            HeartbeatLimits(config.heartbeat_seconds, config.stall_seconds),
+            on_stall=watched.on_stall,
+            ends_when_hung=watched.ends_when_hung,
+        )
+        hub.add("heartbeat", heartbeat)

@@ -18,6 +18,7 @@ from respawn.contracts.saveable import StateTree
 from respawn.observers.progress import Progress
 from respawn.observers.throttle import EverySeconds
 
+_SHOWN = (Event, EvaluationReport, UpdateReport)
 _STYLES = {"info": "cyan", "warning": "yellow", "error": "bold red"}
 _REFRESH_SECONDS = 0.25
 _SHORTEST_BAR = 10
@@ -56,6 +57,8 @@ class Console:
 
     def receive(self, record: Record) -> None:
         """Show events and evaluations at once, updates when it is time."""
+        if not isinstance(record, _SHOWN):
+            return
         self._progress.note(record)
         if not self._watched:
             return

@@ -4,6 +4,7 @@ This is the one place that swallows an error, so it is loud about it: the failur
 and stays in `failures`, from which the run's exit code follows.
 """
 
+import errno
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
@@ -15,6 +16,9 @@ from respawn.contracts.records import Event, Record
 from respawn.contracts.saveable import StateTree
 
 T = TypeVar("T")
+
+OF_THE_DISK = (errno.ENOSPC, errno.EDQUOT, errno.EROFS)
+"""Errors that all who write will meet, and that are one thing to know."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +43,13 @@ class ObserverHub:
     def __init__(self, observers: Mapping[str, Observer]) -> None:
         self._observers = dict(observers)
         self._failures: list[ObserverFailure] = []
+        self._told_of_disk: set[int | None] = set()
         self._one_at_a_time = RLock()
+
+    def add(self, name: str, observer: Observer) -> None:
+        """One more, who may tell the others something; put after all that were there."""
+        with self._one_at_a_time:
+            self._observers[name] = observer
 
     @property
     def failures(self) -> tuple[ObserverFailure, ...]:
@@ -69,34 +79,44 @@ class ObserverHub:
 
         An observer that was not there when the state was saved begins afresh; one that is there no more is passed over.
         """
-        for name, observer in self._observers.items():
-            if name in state:
-                observer.restore(state[name])
+        with self._one_at_a_time:
+            for name, observer in list(self._observers.items()):
+                if name in state:
+                    observer.restore(state[name])
 
     def close(self) -> None:
-        """Close all, the last first; safe to call twice."""
-        with self._one_at_a_time:
-            for name in reversed(list(self._observers)):
-                observer = self._observers.get(name)
-                if observer is not None:
-                    self._guard(name, "close", observer.close)
-                    self._observers.pop(name, None)
+        """Close all, the last first; safe to call twice.
+
+        Nobody sees another record once it is being closed. The lock is not held meanwhile: an observer may have to wait
+        for a thread of its own that is just telling the others something.
+        """
+        while True:
+            with self._one_at_a_time:
+                if not self._observers:
+                    return
+                name, observer = self._observers.popitem()
+            self._guard(name, "close", observer.close)
 
     def _guard(self, name: str, doing: str, call: Callable[[], T]) -> T | None:
         try:
             return call()
         except Exception as error:  # noqa: BLE001 - recorded, reported, and answered with a non-zero exit at the end
-            self._detach(name, ObserverFailure(name, doing, f"{type(error).__name__}: {error}"))
+            self._detach(name, ObserverFailure(name, doing, f"{type(error).__name__}: {error}"), error)
             return None
 
-    def _detach(self, name: str, failure: ObserverFailure) -> None:
-        observer = self._observers.pop(name)
+    def _detach(self, name: str, failure: ObserverFailure, cause: Exception) -> None:
+        observer = self._observers.pop(name, None)  # one that failed to close is gone already
         self._failures.append(failure)
-        if failure.doing != "close":
+        if observer is not None:
             try:
                 observer.close()  # so that a live display gives the terminal back
             except Exception as error:  # noqa: BLE001 - part of the failure that is being reported
                 failure = ObserverFailure(name, failure.doing, f"{failure.error}; and to close: {error}")
                 self._failures[-1] = failure
-        facts = {"observer": name, "doing": failure.doing, "error": failure.error}
-        self.receive(Event("observer_failed", f"{failure}; it is left out from now on", "error", facts))
+        disk = cause.errno if isinstance(cause, OSError) and cause.errno in OF_THE_DISK else None
+        if disk is None or disk not in self._told_of_disk:
+            self._told_of_disk |= {disk}
+            others = "" if disk is None else ", and so is whoever else meets the same"
+            facts = {"observer": name, "doing": failure.doing, "error": failure.error}
+            message = f"{failure}; it is left out from now on{others}"
+            self.receive(Event("observer_failed", message, "error", facts))

@@ -2,16 +2,22 @@
 
 import hashlib
 import os
+from collections import deque
 from pathlib import Path
+from threading import RLock
 
-from respawn.contracts.records import Event, Record
+from respawn.contracts.records import Beat, Event, Record, ResourceReport
 from respawn.contracts.saveable import StateTree
 from respawn.errors import RunFolderError
+from respawn.runs.kept_rows import archive_of, checked, checksum, open_kept
 from respawn.runs.metadata import utc_now
 from respawn.runs.reader import sound_bytes
+from respawn.runs.rotation import archive_numbers, bring_back, finish_compressing, prune, set_aside
 from respawn.runs.rows import to_line, to_row
 
-_BLOCK_BYTES = 1 << 20
+_CHECKPOINTS = 2  # the newest may turn out to be damaged
+_TIMED = (Event, Beat, ResourceReport)
+"""Records whose rows say when they were written."""
 
 
 class JsonlStream:
@@ -21,39 +27,88 @@ class JsonlStream:
     process has lost nothing. That costs a few microseconds a row; what costs milliseconds, waiting for the disk, is
     done by `state` only, since only a checkpoint counts on the rows being there after a power failure.
 
-    Nothing in the file is changed before the stream is restored or receives a record.
+    Nothing in the file is changed before the stream is restored or receives a record. A file that would grow beyond
+    `rotate_bytes` is set aside as an archive first. All of this happens under one lock, so any thread may write.
     """
 
-    def __init__(self, path: Path, record_type: type[Record], *, truncate_on_restore: bool) -> None:
+    def __init__(
+        self,
+        path: Path,
+        record_type: type[Record],
+        *,
+        truncate_on_restore: bool,
+        rotate_bytes: int = 0,
+        retain_archives: int = 0,
+    ) -> None:
+        """Open a stream.
+
+        Args:
+          path: its file.
+          record_type: what is written; other records are passed over.
+          truncate_on_restore: whether restoring forgets the rows since.
+          rotate_bytes: set the file aside before it becomes larger; 0: never.
+          retain_archives: how many of those to keep, and all that going back to the newest checkpoints takes; 0: all.
+        """
         self._path = path
         self._record_type = record_type
         self._truncate_on_restore = truncate_on_restore
+        self._rotate_bytes = rotate_bytes
+        self._retain_archives = retain_archives
+        self._one_at_a_time = RLock()
+        self._open()
+        self._sha256 = hashlib.sha256()  # of the file's bytes
+        self._bytes = 0  # its length, once taken up
+        self._taken_up = False
+        self._needed_after: deque[int] = deque(maxlen=_CHECKPOINTS)
+
+    def _open(self) -> None:
         try:
-            self._file = path.open("a+b", buffering=0)
+            self._file = self._path.open("a+b", buffering=0)
         except OSError as error:
             raise RunFolderError(
-                f"{path} cannot be opened ({error.strerror}); it should be a file that you may read and write"
+                f"{self._path} cannot be opened ({error.strerror}); it should be a file that you may read and write"
             ) from error
-        self._sha256 = hashlib.sha256()  # of the file's bytes
-        self._taken_up = False
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether nothing can be written any more."""
+        return self._file.closed
 
     def receive(self, record: Record) -> None:
         """Write a record of this stream's type."""
         if not isinstance(record, self._record_type):
             return
-        self._take_up_whole_lines()
-        row = to_row(record)
-        left = memoryview(to_line({"time": utc_now(), **row} if isinstance(record, Event) else row))
+        with self._one_at_a_time:
+            self._take_up_whole_lines()
+            row = to_row(record)
+            line = to_line({"time": utc_now(), **row} if isinstance(record, _TIMED) else row)
+            if self._rotate_bytes and self._bytes and self._bytes + len(line) > self._rotate_bytes:
+                self._rotate()
+            self._write(memoryview(line))
+
+    def _write(self, left: memoryview) -> None:
         while left:  # a write may take only a part
             written = self._file.write(left) or 0
             self._sha256.update(left[:written])
+            self._bytes += written
             left = left[written:]
 
+    def _rotate(self) -> None:
+        self._file.close()
+        set_aside(self._path)
+        if self._retain_archives:
+            prune(self._path, self._retain_archives, before=min(self._needed_after, default=None))
+        self._open()
+        self._sha256, self._bytes = hashlib.sha256(), 0
+
     def state(self) -> StateTree:
-        """The file's length and checksum, once all of it is on the disk."""
-        self._take_up_whole_lines()
-        os.fsync(self._file.fileno())
-        return {"bytes": self._length(), "sha256": self._sha256.hexdigest()}
+        """The file's length and checksum, once all of it is on the disk, and the number of its last archive."""
+        with self._one_at_a_time:
+            self._take_up_whole_lines()
+            os.fsync(self._file.fileno())
+            archive = self._last_archive()
+            self._note_checkpoint(archive)
+            return {"bytes": self._length(), "sha256": self._sha256.hexdigest(), "archive": archive}
 
     def restore(self, state: StateTree) -> None:
         """Forget the rows written since `state` was asked for, because they are going to be made again.
@@ -61,22 +116,35 @@ class JsonlStream:
         Raises:
           RunFolderError: the rows written before that are not as they were. Nothing is changed then.
         """
-        if not self._truncate_on_restore:
-            self._take_up_whole_lines()
-            return
-        length, wanted = self._length(), int(state["bytes"])
-        if length < wanted:
-            raise RunFolderError(
-                f"{self._path} should hold at least the {wanted} bytes the checkpoint knows of, but holds {length}; "
-                "put the file back, for the rows that are missing cannot be made again"
-            )
-        sha256 = self._checksum(wanted)
-        if wanted > 0 and sha256.hexdigest() != state["sha256"]:
-            raise RunFolderError(
-                f"{self._path} was changed: its first {wanted} bytes do not match their SHA-256 in the checkpoint; "
-                "put the file back from a copy, or move the newest checkpoints away to go on from before the change"
-            )
-        self._go_on_after(wanted, sha256)
+        with self._one_at_a_time:
+            if self._truncate_on_restore:
+                self._restore(state)
+            else:
+                self._take_up_whole_lines()
+
+    def _restore(self, state: StateTree) -> None:
+        archive = archive_of(self._path, state)
+        if archive is None:
+            sha256 = checked(self._path, self._file, state)
+        else:
+            # What was the file when the checkpoint was made was set aside after that.
+            with open_kept(self._path, archive) as file:
+                sha256 = checked(self._path, file, state)
+            self._file.close()
+            try:
+                bring_back(self._path, archive)
+            finally:
+                self._open()
+        self._note_checkpoint(int(state.get("archive", 0)))
+        self._go_on_after(int(state["bytes"]), sha256)
+
+    def _note_checkpoint(self, archive: int) -> None:
+        """Going back to a checkpoint takes all archives after the last one that it knows of.
+
+        That one stays too: where all that came after it is forgotten, the numbers go on from it.
+        """
+        if self._truncate_on_restore:
+            self._needed_after.append(archive)
 
     def close(self) -> None:
         """Close the file; safe to call twice."""
@@ -86,21 +154,16 @@ class JsonlStream:
         """At the first use, go on after what is there, without the half row that a killed process may have left."""
         if not self._taken_up:
             length = sound_bytes(self._path)
-            self._go_on_after(length, self._checksum(length))
+            self._go_on_after(length, checksum(self._file, length))
 
     def _go_on_after(self, length: int, sha256: "hashlib._Hash") -> None:
         self._file.truncate(length)
-        self._sha256 = sha256
+        self._sha256, self._bytes = sha256, length
+        finish_compressing(self._path)
         self._taken_up = True
 
-    def _checksum(self, length: int) -> "hashlib._Hash":
-        """The checksum of the file's first bytes, which can take in more."""
-        sha256 = hashlib.sha256()
-        self._file.seek(0)  # only for reading: what is written always goes to the end
-        while length > 0 and (block := self._file.read(min(length, _BLOCK_BYTES))):
-            sha256.update(block)
-            length -= len(block)
-        return sha256
+    def _last_archive(self) -> int:
+        return max(archive_numbers(self._path), default=0)
 
     def _length(self) -> int:
         return os.fstat(self._file.fileno()).st_size

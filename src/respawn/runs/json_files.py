@@ -1,5 +1,6 @@
 """JSON files of a run folder: read with an error that says what is wrong, written whole or not at all."""
 
+import errno
 import json
 import os
 from collections.abc import Mapping
@@ -7,6 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from respawn.errors import RunFolderError
+
+NO_ROOM = (errno.ENOSPC, errno.EDQUOT)
 
 
 def read_json_object(path: Path) -> dict[str, Any]:
@@ -37,10 +40,25 @@ def write_json_atomically(path: Path, data: Mapping[str, Any]) -> None:
     except BaseException:
         aside.unlink(missing_ok=True)
         raise
-    _fsync_directory(path.parent)
+    fsync_directory(path.parent)
 
 
-def _fsync_directory(directory: Path) -> None:
+def write_json_even_without_room(path: Path, data: Mapping[str, Any]) -> None:
+    """The same; where the disk is full, over the old file, which has room already. Only there is it not atomic."""
+    try:
+        write_json_atomically(path, data)
+    except OSError as error:
+        if error.errno not in NO_ROOM or not path.exists():
+            raise
+        text = json.dumps(data, indent=2, allow_nan=False) + "\n"
+        with path.open("r+b") as file:
+            file.write(text.encode())
+            file.truncate()
+            file.flush()
+            os.fsync(file.fileno())
+
+
+def fsync_directory(directory: Path) -> None:
     """Make a rename last; on systems where a directory cannot be opened there is nothing to do."""
     if os.name != "posix":
         return

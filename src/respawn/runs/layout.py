@@ -80,6 +80,31 @@ class RunFolder:
         return self.path / "events.jsonl"
 
     @property
+    def heartbeats(self) -> Path:
+        """A sign of life every so often, and where the run was."""
+        return self.path / "heartbeats.jsonl"
+
+    @property
+    def resources(self) -> Path:
+        """What the run and its machine used, sampled at even intervals."""
+        return self.path / "resources.jsonl"
+
+    @property
+    def latest(self) -> Path:
+        """The newest row of updates.jsonl, as a Parquet file."""
+        return self.path / "latest.parquet"
+
+    @property
+    def traces(self) -> Path:
+        """What every thread was doing when the run stood still, or was slow again and again."""
+        return self.path / "traces"
+
+    @property
+    def faults(self) -> Path:
+        """The batches of updates that made numbers that are not finite."""
+        return self.path / "faults"
+
+    @property
     def tensorboard(self) -> Path:
         """TensorBoard's own files."""
         return self.path / "tensorboard"

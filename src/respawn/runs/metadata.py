@@ -17,7 +17,7 @@ from typing import Any, Literal, TypeAlias, get_args
 import psutil
 
 from respawn.errors import RunFolderError
-from respawn.runs.json_files import read_json_object, write_json_atomically
+from respawn.runs.json_files import read_json_object, write_json_atomically, write_json_even_without_room
 from respawn.runs.layout import RunFolder
 
 WrittenStatus: TypeAlias = Literal["running", "finished", "stopped", "failed"]
@@ -98,7 +98,7 @@ def write_status(folder: RunFolder, status: WrittenStatus, **facts: str | int | 
     taken = sorted(set(said_by) & set(facts))
     if taken:
         raise RunFolderError(f"status.json has its own {', '.join(taken)}; call the fact something else")
-    write_json_atomically(folder.status, {**said_by, **facts})
+    write_json_even_without_room(folder.status, {**said_by, **facts})
 
 
 def read_status(folder: RunFolder) -> RunStatus:

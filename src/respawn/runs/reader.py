@@ -2,19 +2,34 @@
 
 A process that is killed may leave half a row at the end of a file. Such a torn last line, which has no end, is as good
 as not written and is passed over; any other broken line means that the file was damaged, and is an error.
+
+A stream that grew too large has archives (rotation.py); its rows are read as if it were one file.
 """
 
+import gzip
 import io
 import json
 import os
+import zlib
+from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO
+from typing import IO, BinaryIO
 
-from respawn.contracts.records import EpisodeReport, EvaluationReport, Event, Probe, Ruling, UpdateReport
+from respawn.contracts.records import (
+    Beat,
+    EpisodeReport,
+    EvaluationReport,
+    Event,
+    Probe,
+    ResourceReport,
+    Ruling,
+    UpdateReport,
+)
 from respawn.errors import RunFolderError
 from respawn.runs.layout import RunFolder
+from respawn.runs.rotation import ArchiveMissing, archive_numbers, open_archive
 from respawn.runs.rows import R, Row, from_row
 
 _BLOCK_BYTES = 1 << 16
@@ -59,10 +74,59 @@ def read_events(folder: RunFolder) -> Iterator[TimedEvent]:
         yield TimedEvent(str(row.get("time", "")), _decode(folder.events, number, Event, row))
 
 
+def read_beats(folder: RunFolder) -> Iterator[tuple[str, Beat]]:
+    """All rows of heartbeats.jsonl, in order, each with its time, ISO-8601 UTC."""
+    for number, row in read_rows(folder.heartbeats):
+        yield str(row.get("time", "")), _decode(folder.heartbeats, number, Beat, row)
+
+
+def read_resources(folder: RunFolder) -> Iterator[tuple[str, ResourceReport]]:
+    """All rows of resources.jsonl, in order, each with its time, ISO-8601 UTC."""
+    for number, row in read_rows(folder.resources):
+        yield str(row.get("time", "")), _decode(folder.resources, number, ResourceReport, row)
+
+
 def read_rows(path: Path) -> Iterator[tuple[int, Row]]:
-    """The rows of any .jsonl file with their line numbers, from 1; none if there is no such file yet."""
-    with _opened(path) as file:
-        for number, line in enumerate(file, start=1):
+    """The rows of any .jsonl stream, numbered from 1 over all its files; none if there is no such stream yet."""
+    archives, newest = _files_of(path)
+    with newest:
+        number = 0
+        for archive in archives:
+            try:
+                file = open_archive(path, archive)
+            except ArchiveMissing:
+                if archive < min(archive_numbers(path), default=0):
+                    continue  # the oldest are deleted where not all are kept, also while somebody reads
+                raise
+            with file:
+                for number, row in _rows(file, path, number):  # noqa: B020 - goes on where the last file ended
+                    yield number, row
+        yield from _rows(newest, path, number)
+
+
+def _files_of(path: Path) -> tuple[list[int], BinaryIO]:
+    """The numbers of a stream's archives, and what came after them, opened: between the two nothing is lost.
+
+    Raises:
+      ArchiveMissing: one between others is not there. Only the oldest are ever deleted on purpose.
+    """
+    while True:
+        before = archive_numbers(path)
+        newest = _opened(path)
+        if archive_numbers(path) != before:
+            newest.close()  # a file became an archive meanwhile
+            continue
+        absent = set(range(before[0], before[-1])) - set(before) if before else ()
+        if absent:
+            newest.close()
+            with open_archive(path, min(absent)):  # raises, unless it was only being renamed while we looked
+                continue
+        return before, newest
+
+
+def _rows(file: IO[bytes], path: Path, numbered: int) -> Iterator[tuple[int, Row]]:
+    try:
+        for number, line in enumerate(file, start=numbered + 1):
             if not line.endswith(b"\n"):
                 return
             row = _parse(line)
@@ -71,11 +135,16 @@ def read_rows(path: Path) -> Iterator[tuple[int, Row]]:
                     f"{path}, line {number} should be a JSON object; put the file back from a copy, or repair that line"
                 )
             yield number, row
+    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+        raise RunFolderError(f"an archive of {path} is damaged ({error}); put it back from a copy") from error
 
 
 def last_row(path: Path) -> Row | None:
-    """The last whole row of a .jsonl file, read from the end; None if there is none."""
+    """The last whole row of a .jsonl stream, read from the end; None if there is none."""
     line, _ = _last_line(path)
+    if not line and (archives := archive_numbers(path)):  # just set aside: an archive ends with a whole row
+        with open_archive(path, archives[-1]) as file:
+            line = b"".join(deque(file, maxlen=1))
     row = _parse(line) if line else None
     if line and row is None:
         raise RunFolderError(

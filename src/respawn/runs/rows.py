@@ -3,20 +3,25 @@
 Numbers keep every bit (Python writes the shortest decimal that reads back the same). JSON has no word for numbers that
 are not finite: a metric that is one becomes the string "nan", "inf" or "-inf"; an event's fact becomes
 `{"float": "nan"}`, since a fact may also be a string.
+
+Each row says in `row` of what kind it is, so that rows of several streams can be told apart wherever they are brought
+together. Rows of older runs lack it: there the file alone says it.
 """
 
 import json
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any, Literal, TypeAlias, TypeVar, cast
 
 from respawn.contracts.records import (
+    Beat,
     Episode,
     EpisodeReport,
     EvaluationReport,
     Event,
     Probe,
     Record,
+    ResourceReport,
     Ruling,
     UpdateReport,
 )
@@ -25,11 +30,35 @@ from respawn.errors import ObserverError
 Row: TypeAlias = dict[str, Any]
 R = TypeVar("R", bound=Record)
 
+ROW = "row"
+"""The column that says of what kind a row is."""
+
+KINDS: Mapping[type, str] = {
+    UpdateReport: "update",
+    EpisodeReport: "episode",
+    EvaluationReport: "evaluation",
+    Probe: "probe",
+    Ruling: "ruling",
+    Event: "event",
+    Beat: "beat",
+    ResourceReport: "resources",
+}
+"""What a row of each record is called."""
+
+_OWN = frozenset({ROW, "time"})
+"""Columns that no record has."""
+
+_ENCODER = json.JSONEncoder(allow_nan=False)  # made once: making one takes as long as a short row
+
 _LEVELS: dict[str, Literal["info", "warning", "error"]] = {"info": "info", "warning": "warning", "error": "error"}
 
 
 def to_row(record: Record) -> Row:
     """A record as plain data that JSON can hold."""
+    return {ROW: KINDS[type(record)], **_columns(record)}
+
+
+def _columns(record: Record) -> Row:
     match record:
         case UpdateReport(update, decisions, frames, episodes, metrics):
             counters = {"update": int(update), "decisions": int(decisions)}
@@ -44,19 +73,27 @@ def to_row(record: Record) -> Row:
             return {"update": int(update), "decisions": int(decisions), "facts": _plain(facts)}
         case Ruling(update, schedule, facts):
             return {"update": int(update), "schedule": schedule, "facts": _plain(facts)}
+        case Beat(update, decisions, phases, is_stalled, metrics):
+            counters = {"update": int(update), "decisions": int(decisions)}
+            return _with_metrics({**counters, "phases": dict(phases), "is_stalled": is_stalled}, metrics)
+        case ResourceReport(update, decisions, metrics):
+            return _with_metrics({"update": int(update), "decisions": int(decisions)}, metrics)
         case Event(kind, message, level, facts):
             return {"kind": kind, "level": level, "message": message, "facts": _facts(facts)}
 
 
 def from_row(kind: type[R], row: Mapping[str, Any]) -> R:
     """The record that `to_row` made `row` from; ValueError, KeyError or TypeError if it made no such thing."""
+    called = row.get(ROW, KINDS[kind])
+    if called != KINDS[kind]:
+        raise ValueError(f"it is a row of kind {called!r}")
     record: Record = _DECODERS[kind](row)
     return cast(R, record)
 
 
 def to_line(row: Row) -> bytes:
     """One line of a .jsonl file."""
-    return json.dumps(row, allow_nan=False).encode("ascii") + b"\n"
+    return _ENCODER.encode(row).encode("ascii") + b"\n"
 
 
 def _with_metrics(counters: Row, metrics: Mapping[str, float]) -> Row:
@@ -66,8 +103,8 @@ def _with_metrics(counters: Row, metrics: Mapping[str, float]) -> Row:
     return row
 
 
-def _metrics(row: Mapping[str, Any], counters: Mapping[str, int]) -> dict[str, float]:
-    return {name: float(value) for name, value in row.items() if name not in counters}
+def _metrics(row: Mapping[str, Any], counters: Collection[str]) -> dict[str, float]:
+    return {name: float(value) for name, value in row.items() if name not in counters and name not in _OWN}
 
 
 def _number(value: float) -> float | str:
@@ -117,6 +154,17 @@ def _episode(row: Mapping[str, Any]) -> EpisodeReport:
     return EpisodeReport(int(row["update"]), episode)
 
 
+def _beat(row: Mapping[str, Any]) -> Beat:
+    counters = {name: int(row[name]) for name in ("update", "decisions")}
+    metrics = _metrics(row, {*counters, "phases", "is_stalled"})
+    return Beat(**counters, phases=row["phases"], is_stalled=bool(row["is_stalled"]), metrics=metrics)
+
+
+def _resources(row: Mapping[str, Any]) -> ResourceReport:
+    counters = {name: int(row[name]) for name in ("update", "decisions")}
+    return ResourceReport(**counters, metrics=_metrics(row, counters))
+
+
 def _event(row: Mapping[str, Any]) -> Event:
     facts = {name: float(fact["float"]) if isinstance(fact, dict) else fact for name, fact in row["facts"].items()}
     return Event(kind=str(row["kind"]), message=str(row["message"]), level=_LEVELS[row["level"]], facts=facts)
@@ -129,4 +177,6 @@ _DECODERS: dict[type, Callable[[Mapping[str, Any]], Record]] = {
     Probe: _probe,
     Ruling: _ruling,
     Event: _event,
+    Beat: _beat,
+    ResourceReport: _resources,
 }

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable
-from contextlib import closing
+from contextlib import ExitStack, closing
 from dataclasses import replace
 
 import torch
@@ -13,6 +13,7 @@ from respawn.collection.overlap import OverlapCollector
 from respawn.contracts.clock import Clock
 from respawn.contracts.collector import Collector
 from respawn.contracts.knobs import KnobSpec
+from respawn.contracts.pulse import NO_PULSE, Pulse
 from respawn.contracts.records import Event
 from respawn.contracts.schedule import Schedule
 from respawn.contracts.world import World, WorldSpec
@@ -39,6 +40,8 @@ from respawn.training.collecting import fresh_model, make_training_world, sync_c
 from respawn.training.config import RunConfig, config_sha256
 from respawn.training.gate_start import check_gate
 from respawn.training.knob_schedules import knob_schedules
+from respawn.training.memory_ladder import RungsTaken, after_steps
+from respawn.training.number_guard import NumberGuard
 from respawn.training.periodic_films import PeriodicFilms
 from respawn.training.reporter import Reporter
 from respawn.training.run import Pending, Run
@@ -50,21 +53,32 @@ SHORTEST_COMMON_EPISODE = 16
 """Decisions that Mario survives even where he began shortly before a place where he dies."""
 
 
-def assemble(config: RunConfig, folder: RunFolder, observers: ObserverHub, device: torch.device) -> Run:
+def assemble(
+    config: RunConfig, folder: RunFolder, observers: ObserverHub, device: torch.device, pulse: Pulse = NO_PULSE
+) -> Run:
     """Build every part of the run that `config` describes, as it is before its first update."""
+    pulse.mark("assemble")
+    asked, config = config, after_steps(config)
     for caveat in caveats(config.world):
         observers.receive(caveat)
-    if config.collection.actors == 0:
-        world = make_training_world(config, folder, observers.receive, device)
-        progression = make_progression(config, world, observers.receive)
-        return _assembled(config, folder, observers, device, _collector(config, world, device), world.spec, progression)
-    pool = make_actor_pool(config, folder, observers.receive, device)
-    try:
-        progression = _progression_of_actors(config, folder, observers.receive)
-        return _assembled(config, folder, observers, device, pool, pool.spec, progression)
-    except BaseException:
-        pool.close()  # processes must not outlive what failed
-        raise
+    with ExitStack() as failing:  # threads, processes and a GPU's memory must not outlive what failed
+        collector: Collector
+        if config.collection.actors == 0:
+            world = make_training_world(config, folder, observers.receive, device)
+            failing.callback(world.close)
+            progression, spec = make_progression(config, world, observers.receive), world.spec
+            collector = _collector(config, world, device, pulse)
+            failing.pop_all()
+            failing.callback(collector.close)  # the world with it
+        else:
+            pool = collector = make_actor_pool(config, folder, observers.receive, device)
+            failing.callback(pool.close)
+            progression, spec = _progression_of_actors(config, folder, observers.receive), pool.spec
+        run = _assembled(config, folder, observers, device, collector, spec, progression, pulse)
+        # Known by what was asked for, whichever rung of the memory ladder it is on.
+        run.checkpointer.identity = identity_of(asked, run.world)
+        failing.pop_all()
+        return run
 
 
 def _progression_of_actors(
@@ -85,6 +99,7 @@ def _assembled(
     collector: Collector,
     spec: WorldSpec,
     progression: tuple[Progression, ...],
+    pulse: Pulse,
 ) -> Run:
     model = fresh_model(config, spec, device)
     if isinstance(config.learner, VTraceConfig) and config.learner.replay.is_on:
@@ -96,7 +111,7 @@ def _assembled(
     clock = Clock()
     knobs = (*learner.knobs, *spec.knobs)
     director = Director(knobs, [*_schedules(config, knobs, spec), *progression])
-    evaluator = _evaluator(config, spec, folder, observers, device)
+    evaluator = _evaluator(config, spec, folder, observers, device, pulse)
     if isinstance(evaluator, FishEvaluator):
         for explanation in check_gate(config, evaluator):
             observers.receive(explanation)
@@ -116,26 +131,34 @@ def _assembled(
             last_update=config.last_update,
             limit_seconds=None if config.minutes is None else config.minutes * 60,
         ),
-        reporter=Reporter(clock, spec),
+        reporter=Reporter(clock, spec, config.recent_episodes, collects_beside=config.collection.goes_on_beside),
         checkpointer=Checkpointer(folder.checkpoints, config.checkpoints, identity_of(config, spec)),
         pending=Pending(device),
         films=PeriodicFilms(config, folder, fingerprint(spec), device, observers.receive),
+        rungs_taken=RungsTaken(config.stepped_down),
+        guard=NumberGuard(config.faults, folder.faults, observers.receive),
+        pulse=pulse,
     )
 
 
 def _evaluator(
-    config: RunConfig, spec: WorldSpec, folder: RunFolder, observers: ObserverHub, device: torch.device
+    config: RunConfig,
+    spec: WorldSpec,
+    folder: RunFolder,
+    observers: ObserverHub,
+    device: torch.device,
+    pulse: Pulse,
 ) -> Evaluator | FishEvaluator:
     model = fresh_model(config, spec, device)
     if isinstance(config.world, FishConfig):
-        return FishEvaluator(config.world, model, config.evaluation, device)
+        return FishEvaluator(config.world, model, config.evaluation, device, pulse)
 
     def make(num_lanes: int) -> World:
         return make_judging_world(config, num_lanes, folder, observers.receive, device)
 
     if isinstance(config.world, MarioConfig):
-        return MarioEvaluator(config.world, make, model, config.evaluation, device)
-    return Evaluator(make, model, config.evaluation, device)
+        return MarioEvaluator(config.world, make, model, config.evaluation, device, pulse)
+    return Evaluator(make, model, config.evaluation, device, pulse)
 
 
 def make_judging_world(
@@ -163,10 +186,10 @@ def fingerprint(spec: WorldSpec) -> str:
     return f"{spec.name} (sees {observation}, does {spec.actions})"
 
 
-def _collector(config: RunConfig, world: World, device: torch.device) -> Collector:
+def _collector(config: RunConfig, world: World, device: torch.device, pulse: Pulse) -> Collector:
     """Gathers in this process: in its own thread where that overlaps with learning."""
-    collector = sync_collector(config, world, device)
-    return OverlapCollector(collector) if config.collection.lag == 1 and config.collection.threaded else collector
+    collector = sync_collector(config, world, device, pulse=pulse)
+    return OverlapCollector(collector, pulse) if config.collection.goes_on_beside else collector
 
 
 def _schedules(config: RunConfig, knobs: tuple[KnobSpec, ...], world: WorldSpec) -> list[Schedule]:

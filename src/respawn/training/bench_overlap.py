@@ -1,57 +1,72 @@
-"""How long an update takes, and where the time goes: what `respawn bench overlap` measures."""
+"""How fast a training goes in each way of collecting, and where its time goes: what `respawn bench overlap` says."""
 
-from dataclasses import dataclass, replace
-from pathlib import Path
-from statistics import fmean
-from time import perf_counter
-from typing import Literal
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
 
-from respawn.observers.hub import ObserverHub
-from respawn.runs.layout import RunFolder
-from respawn.training.assemble import assemble
+from respawn.training.bench_case import Way, sized, training_entry
+from respawn.training.bench_matrix import Result, Results, Tell, measure_matrix
+from respawn.training.bench_pacing import CountedPacing
+from respawn.training.bench_summary import cell_rows
 from respawn.training.config import RunConfig
-from respawn.training.device import prepare_torch, resolve_device
-from respawn.training.loop import updates
-
-WARMUP_UPDATES = 3
 
 
 @dataclass(frozen=True)
-class Timing:
-    """Seconds an update, on average."""
+class OverlapPlan:
+    """Which cells, in which ways, for how long."""
 
-    collect_seconds: float
-    learn_seconds: float
-    total_seconds: float
-    decisions_per_second: float
+    ways: tuple[Way, ...]
+    lanes: tuple[int | None, ...] = (None,)
+    """None: as the configuration has it"""
+    horizons: tuple[int | None, ...] = (None,)
+    pacing: CountedPacing = field(default_factory=CountedPacing)
+    repeats: int = 3
 
 
-def time_updates(config: RunConfig, lag: Literal[0, 1], num_updates: int, place: Path) -> Timing:
-    """Train `config` with `lag` for some updates after a warm-up, without checkpoints, evaluations or observers."""
-    config = replace(
-        config,
-        updates=WARMUP_UPDATES + num_updates,
-        collection=replace(config.collection, lag=lag),
-        evaluation=replace(config.evaluation, every_updates=0, stop_at=None),
-        checkpoints=replace(config.checkpoints, every_updates=0, every_seconds=0.0),
-    )
-    device = resolve_device(config.device, wants_gpu=config.wants_gpu)
-    prepare_torch(device, config.threads)
-    place.mkdir(parents=True)
-    run = assemble(config, RunFolder(place), ObserverHub({}), device)
-    try:
-        reports = updates(run)
-        for _ in range(WARMUP_UPDATES):
-            next(reports)
-        began = perf_counter()
-        measured = list(reports)
-        total = (perf_counter() - began) / num_updates
-    finally:
-        run.close()
-    decisions = measured[-1].decisions - measured[0].decisions
-    return Timing(
-        collect_seconds=fmean(report.metrics["time/collect_seconds"] for report in measured),
-        learn_seconds=fmean(report.metrics["time/learn_seconds"] for report in measured),
-        total_seconds=total,
-        decisions_per_second=decisions / max(num_updates - 1, 1) / total,
-    )
+def measure_overlap(
+    name: str,
+    config: RunConfig,
+    plan: OverlapPlan,
+    tell: Tell = lambda doing, part: None,
+    keep: Callable[[list[dict[str, Any]]], None] = lambda cells: None,
+) -> list[dict[str, Any]]:
+    """All cells of `plan`, each with its rows: in every way, and with what an update takes there.
+
+    Args:
+      name: of the configuration, for people.
+      config: what is trained.
+      plan: what is to be measured.
+      tell: is told what is being done, and which part of all is done.
+      keep: is given all cells as far as they are known, whenever that is more than before.
+    """
+
+    def cells_of(results: Results) -> list[dict[str, Any]]:
+        return [_cell(name, found, plan.pacing) for found in results.values()]
+
+    entries = {}
+    for lanes in plan.lanes:
+        for horizon in plan.horizons:
+            collection = sized(config, lanes, horizon)
+            entries[f"{name} {collection.num_lanes} x {collection.horizon_steps}"] = [
+                training_entry(config, way.collection(collection), plan.pacing, mode=way.mode) for way in plan.ways
+            ]
+    return cells_of(measure_matrix(entries, plan.repeats, tell, lambda results: keep(cells_of(results))))
+
+
+def _cell(name: str, results: Sequence[Result], pacing: CountedPacing) -> dict[str, Any]:
+    facts = results[0].facts
+    return {
+        "preset": name,
+        "lanes": facts["num_envs"],
+        "horizon_steps": facts["rollout"],
+        "updates_dropped": {label(result): pacing.dropped(result.facts["lag"]) for result in results},
+        "updates_counted": {label(result): pacing.counted(result.facts["lag"]) for result in results},
+        "rows": cell_rows(results, name),
+        "turns": {label(result): [dict(turn) for turn in result.turns] for result in results},
+    }
+
+
+def label(result: Result) -> str:
+    """The name of a way within its cell."""
+    actors = result.facts["actors"]
+    return f"actors {actors}" if actors else str(result.facts["mode"])

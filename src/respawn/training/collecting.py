@@ -7,6 +7,7 @@ import torch
 from respawn.collection.actor import Actor
 from respawn.collection.scripted import Scripted
 from respawn.collection.sync import SyncCollector
+from respawn.contracts.pulse import NO_PULSE, Pulse
 from respawn.contracts.records import Event
 from respawn.contracts.world import World, WorldSpec
 from respawn.maths.seeding import derive_seed, make_generator
@@ -51,7 +52,9 @@ def fresh_model(config: RunConfig, spec: WorldSpec, device: torch.device) -> Act
     return build_model(spec, config.model, seed=derive_seed(config.seed, "model"), device=device)
 
 
-def sync_collector(config: RunConfig, world: World, device: torch.device, number: int = 0) -> SyncCollector:
+def sync_collector(
+    config: RunConfig, world: World, device: torch.device, number: int = 0, pulse: Pulse = NO_PULSE
+) -> SyncCollector:
     """Collects in `world`; each actor has dice of its own, the first those of a run without actors."""
     names: tuple[str | int, ...] = ("actor", number) if number else ("actor",)
     actor = Actor(
@@ -65,4 +68,5 @@ def sync_collector(config: RunConfig, world: World, device: torch.device, number
         horizon_steps=config.collection.horizon_steps,
         device=device,
         scripted=Scripted(world.spec.num_lanes, device) if config.schedules.progression.forces_anything else None,
+        pulse=pulse,
     )

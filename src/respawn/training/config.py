@@ -27,6 +27,7 @@ from respawn.models.config import ModelConfig
 from respawn.observers.config import ObserversConfig
 from respawn.schedules.config import SchedulesConfig
 from respawn.schedules.progression_config import ProgressionConfig
+from respawn.training.faults_config import FaultsConfig, Rung
 from respawn.training.mario_checks import check_level_gate, check_scouts
 from respawn.training.misfits import told
 from respawn.worlds.fish.config import FishConfig
@@ -34,7 +35,19 @@ from respawn.worlds.foreign.config import ForeignConfig
 from respawn.worlds.mario.config import MarioConfig
 from respawn.worlds.registry import WorldConfig, numeric_facts
 
-NOT_NUMBERS = frozenset({"updates", "minutes", "planned_updates", "device", "wants_gpu", "checkpoints", "observers"})
+NOT_NUMBERS = frozenset(
+    {
+        "updates",
+        "minutes",
+        "planned_updates",
+        "device",
+        "wants_gpu",
+        "checkpoints",
+        "observers",
+        "faults",
+        "stepped_down",
+    }
+)
 """Fields that a resumed run may change: when to stop, what to keep and who watches. They decide no number, or, like
 the plan and the device, are changed only on purpose and said aloud."""
 
@@ -51,6 +64,7 @@ NOT_NUMBERS_WITHIN = {
 
 ADDED_LATER: Mapping[str, Any] = {
     "weights_from": "",
+    "recent_episodes": 100,
     "schedules.entropy_windows": [],
     "schedules.curriculum": None,
     "learner.replay": asdict(ReplayConfig()),
@@ -112,6 +126,8 @@ class RunConfig:
     """length that schedules spread over; grows to --updates where that is more"""
     wants_gpu: bool = False
     """this run would take very long on a CPU: do not start it there unless asked by --device cpu"""
+    recent_episodes: int = 100
+    """episodes over which returns, lengths and ends in training are summed up"""
     weights_from: Annotated[str, tyro.conf.arg(metavar="RUN[@CHECKPOINT]")] = ""
     """begin with the weights of this run's newest checkpoint, or of RUN@best or RUN@u00000100, and with nothing else
     of it; 'mario' or 'fish': with those that come with respawn; empty: with fresh ones"""
@@ -131,11 +147,16 @@ class RunConfig:
     """how it is saved"""
     observers: ObserversConfig = field(default_factory=ObserversConfig)
     """who watches"""
+    faults: FaultsConfig = field(default_factory=FaultsConfig)
+    """what to do when something goes wrong"""
+    stepped_down: Annotated[tuple[Rung, ...], tyro.conf.Suppress] = ()
+    """the rungs of faults.ladder that were taken so far"""
 
     def __post_init__(self) -> None:
         """Refuse what no run can be."""
         check_above("--", self, {"minutes": 0})
         check_at_least("--", self, {"seed": 0})
+        check_between("--", self, {"recent_episodes": (1, 1_000_000)})
         check_between(
             "--",
             self,
@@ -271,7 +292,8 @@ def config_from_json(data: dict[str, Any]) -> RunConfig:
     try:
         return dacite.from_dict(RunConfig, data, settings)
     except (dacite.DaciteError, TypeError, ValueError) as error:
-        raise ConfigError(f"config.json does not fit this version of respawn: {told(error, RunConfig)}") from error
+        misfit = told(error, RunConfig, settings)
+        raise ConfigError(f"config.json does not fit this version of respawn: {misfit}") from error
 
 
 def _as_float(value: Any) -> Any:

@@ -1,18 +1,22 @@
 """Driving the loop to its end, whatever the end is: a limit, a signal, a failure."""
 
-import traceback
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, TypeAlias
 
-from respawn.contracts.records import Event
+from respawn.contracts.records import EvaluationReport, Event
 from respawn.errors import CheckpointWriteError, ObserverError
 from respawn.runs.layout import RunFolder
 from respawn.runs.metadata import write_status
+from respawn.training.failures import cause_of, record_failure
 from respawn.training.loop import updates
+from respawn.training.memory_ladder import Shortage
 from respawn.training.run import Run
 from respawn.training.shutdown import stop_on_signals
+
+StopWhen: TypeAlias = Callable[[EvaluationReport], str | None]
+"""is told of each evaluation, and answers why the run should stop there, or None"""
 
 
 @dataclass(frozen=True)
@@ -27,20 +31,32 @@ class Outcome:
     """whether it became as good as it was to become"""
 
 
-def drive(run: Run, folder: RunFolder) -> Outcome:
-    """Train until a limit is reached or a signal comes, and save; raises what failed, after saving what is safe."""
-    with _status_kept(run, folder), stop_on_signals(run.cadence, run.tell) as shutdown:
+def drive(run: Run, folder: RunFolder, shortage: Shortage, stop_when: StopWhen | None = None) -> Outcome:
+    """Train until a limit is reached or a signal comes, and save; raises what failed, after saving what is safe.
+
+    Args:
+      run: what to train.
+      folder: where it is kept.
+      shortage: knows after which errors the caller goes on with the run: it is closed, and not said to have failed.
+      stop_when: is asked after each evaluation whether to stop there, saved and ready to be resumed.
+    """
+    reason: str | None = None
+    with _status_kept(run, folder, shortage), stop_on_signals(run.cadence, run.tell) as shutdown:
         save_if_due(run)  # so that the run can be resumed from its very first moment
-        for _ in updates(run):
-            pass
-        save_if_due(run)
+        with shutdown.goes_before(shortage.is_survivable):
+            for _ in updates(run):
+                if stop_when is not None and run.judged is not None:
+                    reason = stop_when(run.judged)
+                    run.cadence.stop_requested |= reason is not None
+            save_if_due(run)
         shutdown.wait_until_told()
-        status: Literal["finished", "stopped"] = "finished" if shutdown.signal is None else "stopped"
+        is_cut_short = shutdown.signal is not None or reason is not None
+        status: Literal["finished", "stopped"] = "stopped" if is_cut_short else "finished"
         goal_reached = run.cadence.goal_reached
         if goal_reached:
             run.tell(Event("goal_reached", f"goal reached at update {run.clock.updates}: {run.cadence.goal}"))
         message = f"{status} at update {run.clock.updates}"
-        message += f" by {shutdown.signal.name}" if shutdown.signal is not None else ""
+        message += f" by {shutdown.signal.name}" if shutdown.signal is not None else f": {reason}" if reason else ""
         run.tell(Event(status, message, facts={"update": run.clock.updates}))
         facts = {"updates": run.clock.updates, "decisions": run.clock.decisions, "goal_reached": goal_reached}
         write_status(folder, status, **facts)
@@ -56,16 +72,39 @@ def save_if_due(run: Run) -> None:
 
 
 @contextmanager
-def _status_kept(run: Run, folder: RunFolder) -> Iterator[None]:
+def _status_kept(run: Run, folder: RunFolder, shortage: Shortage) -> Iterator[None]:
     """Say in status.json that the run goes on, and if it fails, that it failed and why; close the run in the end."""
     try:
-        write_status(folder, "running", updates=run.clock.updates, decisions=run.clock.decisions)
-        yield
+        with _saved_if_survivable(run, shortage):
+            write_status(folder, "running", updates=run.clock.updates, decisions=run.clock.decisions)
+            yield
     except BaseException as error:
-        _save_what_is_safe(run, folder, error)
-        raise
+        if shortage.is_survivable(error):
+            raise
+        told = shortage.explained(error)
+        _save_what_is_safe(run, folder, told)
+        if told is error:
+            raise
+        raise told from error
     finally:
         run.close()
+
+
+@contextmanager
+def _saved_if_survivable(run: Run, shortage: Shortage) -> Iterator[None]:
+    """Keep the update before a shortage of memory if it is whole; there is a checkpoint from before in any case."""
+    try:
+        yield
+    except Exception as error:
+        if shortage.is_survivable(error) and run.at_boundary:
+            try:
+                save_if_due(run)
+            except CheckpointWriteError:
+                pass
+            except Exception as second:
+                if not shortage.is_survivable(second):
+                    raise
+        raise
 
 
 def _save_what_is_safe(run: Run, folder: RunFolder, error: BaseException) -> None:
@@ -73,7 +112,7 @@ def _save_what_is_safe(run: Run, folder: RunFolder, error: BaseException) -> Non
     if isinstance(error, KeyboardInterrupt):
         _note_interruption(run, folder, error)
         return
-    run.tell(Event("failed", f"failed at update {run.clock.updates}: {_cause(error)}", "error"))
+    run.tell(Event("failed", f"failed at update {run.clock.updates}: {cause_of(error)}", "error"))
     if run.at_boundary and not isinstance(error, CheckpointWriteError):
         # The failure came after an update was whole (in an evaluation, say): all of that update can be kept.
         try:
@@ -91,17 +130,3 @@ def _note_interruption(run: Run, folder: RunFolder, error: KeyboardInterrupt) ->
         write_status(folder, "stopped", updates=run.clock.updates, decisions=run.clock.decisions, cause=reason)
     except OSError as second:
         error.add_note(f"and that could not be recorded in {folder.path}: {second}")
-
-
-def record_failure(folder: RunFolder, error: BaseException, *, updates: int = 0, decisions: int = 0) -> None:
-    """Leave the traceback in failure.txt and the cause in status.json."""
-    try:
-        folder.failure.write_text("".join(traceback.format_exception(error)), encoding="utf-8")
-        write_status(folder, "failed", updates=updates, decisions=decisions, cause=_cause(error))
-    except OSError as second:
-        # A full disk can make this fail too; the first error is the one to report.
-        error.add_note(f"and the failure itself could not be recorded in {folder.path}: {second}")
-
-
-def _cause(error: BaseException) -> str:
-    return f"{type(error).__name__}: {error}".strip()

@@ -36,13 +36,18 @@ def check_fit(source: Trained, config: RunConfig, wanted: Fitting) -> None:
         )
 
 
-def named_source(weights_from: str) -> tuple[str, str]:
-    """The run and which of its checkpoints; a path may have an @ in one of its folders' names."""
-    name, at, which = weights_from.rpartition("@")
+def named_source(text: str, wanted_by: str = "--weights-from") -> tuple[str, str]:
+    """The run and which of its checkpoints; a path may have an @ in one of its folders' names.
+
+    Args:
+      text: RUN or RUN@NAME.
+      wanted_by: which option or command it was typed for.
+    """
+    name, at, which = text.rpartition("@")
     if not at or "/" in which:
-        return weights_from, "newest"
+        return text, "newest"
     if not name or not which:
-        raise ConfigError(f"--weights-from wants RUN, RUN@best or a checkpoint as RUN@u00000100, not '{weights_from}'")
+        raise ConfigError(f"{wanted_by} wants RUN, RUN@best or a checkpoint as RUN@u00000100, not '{text}'")
     return name, which
 
 

@@ -9,6 +9,7 @@ from respawn.errors import ConfigError
 from respawn.evaluation.fish_evaluator import SCHOOLS_AT_A_TIME, play_null_policies
 from respawn.evaluation.fish_report import summarise_schools
 from respawn.evaluation.schools import SchoolRecord, play_schools, reference_seeds
+from respawn.evaluation.tempered import tempered_policies
 from respawn.maths.seeding import derive_seed, make_generator
 from respawn.training.config import RunConfig
 from respawn.training.device import prepare_torch, resolve_device
@@ -32,6 +33,8 @@ class SchoolTrials:
     """also draw actions as in training"""
     nulls: bool = True
     """also play policies that have learned nothing"""
+    temperatures: tuple[float, ...] = ()
+    """also draw actions at each of these"""
 
     def __post_init__(self) -> None:
         """Refuse what cannot be played."""
@@ -51,6 +54,8 @@ class SchoolsJudgement:
     greedy: Mapping[str, float]
     sampled: Mapping[str, float] | None
     null_policies: Mapping[str, Mapping[str, float]]
+    tempered: Mapping[str, Mapping[str, float]]
+    """at other temperatures, by what they are called"""
     records: tuple[SchoolRecord, ...]
     """of the greedy policy, in the order of the seeds"""
 
@@ -84,11 +89,16 @@ def judge_fish(
         tell("the policy's drawn actions", 0.3)
         generator = make_generator(trials.seed_base, "sampled", device=device)
         sampled = _named(play_schools(world, model, trials.seeds, generator, device), world_config)
+    tempered: dict[str, Mapping[str, float]] = {}
+    for name, policy in tempered_policies(model, trials.temperatures).items():
+        tell(f"the policy at {name}", 0.5)
+        generator = make_generator(trials.seed_base, name, device=device)
+        tempered[name] = _named(play_schools(world, policy, trials.seeds, generator, device), world_config)
     nulls: Mapping[str, Mapping[str, float]] = {}
     if trials.nulls:
         tell("policies that have learned nothing", 0.6)
         nulls = play_null_policies(world_config, trials.seeds, None, device)
-    return SchoolsJudgement(_named(records, world_config), sampled, nulls, tuple(records))
+    return SchoolsJudgement(_named(records, world_config), sampled, nulls, tempered, tuple(records))
 
 
 def judged_tanks(config: RunConfig, fish: int) -> FishConfig:

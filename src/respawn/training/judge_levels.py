@@ -18,6 +18,7 @@ from respawn.evaluation.levels import (
     play_level,
     score_level,
 )
+from respawn.evaluation.tempered import tempered_policies
 from respawn.models.actor_critic import ActorCritic
 from respawn.training.config import RunConfig
 from respawn.training.device import prepare_torch, resolve_device
@@ -45,6 +46,8 @@ class LevelTrials:
     """also draw actions as in training"""
     nulls: bool = True
     """also play policies that know nothing"""
+    temperatures: tuple[float, ...] = ()
+    """also draw actions at each of these"""
     lanes: int = 100
     limit_steps: int = 10_000
     rom: Path | None = None
@@ -62,7 +65,7 @@ class LevelJudgement:
 
     seeds: range
     scores: Mapping[str, LevelScore]
-    """by the names in evaluation/levels.py: greedy, sampled, always_right, random"""
+    """by the names in evaluation/levels.py, greedy, sampled, always_right, random, and those of temperatures"""
     episodes: Mapping[str, tuple[Episode, ...]]
 
 
@@ -145,6 +148,7 @@ def _policies(model: ActorCritic, world: MarioConfig, trials: LevelTrials) -> di
     return {
         GREEDY: model,
         **({SAMPLED: model} if trials.sampled else {}),
+        **tempered_policies(model, trials.temperatures),
         **(null_policies(world.action_names) if trials.nulls else {}),
     }
 

@@ -1,31 +1,53 @@
 """Beginning a new run, and taking up one that was left."""
 
+import gc
 import shutil
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, replace
 from pathlib import Path
 
-from respawn.checkpoints.store import Found, find_newest
+import torch
+
+from respawn.checkpoints.store import find_newest
 from respawn.contracts.records import Event
-from respawn.errors import CheckpointError, ConfigError, RomError
-from respawn.observers.build import ConsoleFacts, build_observers
-from respawn.observers.hub import ObserverHub
+from respawn.errors import CheckpointError, ConfigError, RomError, RunFolderError
+from respawn.learners.out_of_memory import in_short
 from respawn.runs.json_files import write_json_atomically
 from respawn.runs.layout import RunFolder, create, default_name
-from respawn.runs.metadata import describe_machine, new_meta, read_meta, write_meta
-from respawn.training.assemble import assemble
+from respawn.runs.metadata import new_meta, read_meta, write_meta
 from respawn.training.config import RunConfig, config_to_json
-from respawn.training.device import prepare_torch, resolve_device, resolve_threads
-from respawn.training.drive import Outcome, drive, record_failure
-from respawn.training.first_weights import begin_with, find_again, find_first_weights, origin_of
+from respawn.training.device import resolve_device, resolve_threads
+from respawn.training.drive import Outcome, StopWhen, drive
+from respawn.training.failures import failure_recorded, interruption_recorded, record_alone
+from respawn.training.first_weights import begin_with, find_first_weights, origin_of
 from respawn.training.goal import with_new_limits
+from respawn.training.memory_ladder import Shortage, describe_step
 from respawn.training.recorded import load_config
-from respawn.training.run import ROW_STREAMS, Run
+from respawn.training.reopening import about_damage, about_hanging, about_resuming, assembled, restore
+from respawn.training.run import Run
 from respawn.worlds.mario.config import MarioConfig
 from respawn.worlds.registry import describe
 
+REFUSED_AT_THE_START = (ConfigError, RomError)
+"""Errors that leave no run behind."""
+REFUSED_LATER = (ConfigError, RomError, CheckpointError, RunFolderError)
+"""Errors that leave a run as it was."""
+STEPPING = "it stepped down the memory ladder"
 
-def begin(config: RunConfig, *, preset: str, runs_dir: Path, name: str | None = None) -> tuple[RunFolder, Outcome]:
-    """Make a run folder for `config` and train in it. An existing folder is never adopted."""
+
+def begin(
+    config: RunConfig, *, preset: str, runs_dir: Path, name: str | None = None, stop_when: StopWhen | None = None
+) -> tuple[RunFolder, Outcome]:
+    """Make a run folder for `config` and train in it. An existing folder is never adopted.
+
+    Args:
+      config: what to train.
+      preset: what it was made from.
+      runs_dir: the folder that holds the runs.
+      name: what to call it; None: preset, seed and time.
+      stop_when: see `drive`.
+    """
     config = settled(config)
     source = find_first_weights(config, runs_dir)
     name = name or default_name(preset, config.seed, runs_dir)
@@ -34,36 +56,40 @@ def begin(config: RunConfig, *, preset: str, runs_dir: Path, name: str | None = 
     if source is not None:
         meta = replace(meta, weights_from=origin_of(source))
     folder = create(runs_dir, name, asdict(meta), config_to_json(config))
-    with folder.lock():
+
+    def make(config: RunConfig) -> Run:
         try:
-            run = _assembled(config, folder, first_update=0)
-        except (ConfigError, RomError, KeyboardInterrupt):
+            with failure_recorded(folder, REFUSED_AT_THE_START):
+                run = assembled(config, folder, first_update=0)
+        except (*REFUSED_AT_THE_START, KeyboardInterrupt):
             # Nothing was learned: leave no empty run behind.
             shutil.rmtree(folder.path)
             if first_of_all:
-                runs_dir.rmdir()
+                with suppress(OSError):  # others have begun runs there meanwhile
+                    runs_dir.rmdir()
             raise
-        except Exception as error:
-            # The world failed, not the one who asked for it: its logs are in the folder, and resuming tries again.
-            record_failure(folder, error)
-            raise
-        try:
+        with _closed_if_it_fails(run):
             if source is not None:
                 begin_with(run, source)
-            note = _inexact_note(config, run)
-            if note:
-                write_meta(folder, replace(meta, exact_resume=False, exact_resume_note=note))
-                run.tell(Event("inexact_resume", note, "warning"))
-        except BaseException:
-            run.close()
-            raise
-        return folder, drive(run, folder)
+            _note_if_inexact(folder, config, run)
+        return run
+
+    with folder.lock():
+        return folder, _train(config, folder, make, stop_when)
 
 
 def settled(config: RunConfig) -> RunConfig:
     """The same run with what this machine makes of it: where it computes, and a plan as long as its limit."""
     device = resolve_device(config.device, wants_gpu=config.wants_gpu)
     return replace(config, device=str(device), threads=resolve_threads(config.threads)).with_grown_plan()
+
+
+def _note_if_inexact(folder: RunFolder, config: RunConfig, run: Run) -> None:
+    """Say in meta.json, once, that the run cannot be taken up as if it had never been left, where that is so."""
+    meta, note = read_meta(folder), _inexact_note(config, run)
+    if note and meta.exact_resume:
+        write_meta(folder, replace(meta, exact_resume=False, exact_resume_note=note))
+        run.tell(Event("inexact_resume", note, "warning"))
 
 
 def _inexact_note(config: RunConfig, run: Run) -> str:
@@ -85,6 +111,7 @@ def take_up(
     minutes: float | None = None,
     device: str | None = None,
     rom: Path | None = None,
+    stop_when: StopWhen | None = None,
 ) -> Outcome:
     """Go on with a run from its newest whole checkpoint, to its own limits or to new ones.
 
@@ -94,26 +121,33 @@ def take_up(
       minutes: train so long in all; None: as long as before.
       device: where to compute; None: where it was.
       rom: Mario: where the game lies now; None: where it lay.
+      stop_when: see `drive`.
     """
     with folder.lock():
         before = load_config(folder)
         found = find_newest(folder.checkpoints)
+        hung = about_hanging(folder)
         config = with_new_limits(before, found, updates, minutes)
         config = replace(config, device=str(resolve_device(device or config.device, wants_gpu=config.wants_gpu)))
         if rom is not None:
             config = _with_rom(config, rom)
-        run = _assembled(config, folder, first_update=0 if found is None else found.manifest.updates)
-        try:
-            _restore(run, folder, found, config)
-            events = _about_resuming(run, folder, found, before, config)
-            if config != before:
-                write_json_atomically(folder.config, config_to_json(config))
-        except BaseException:
-            run.close()
-            raise
-        for event in events:
-            run.tell(event)
-        return drive(run, folder)
+
+        def make(config: RunConfig) -> Run:
+            with failure_recorded(folder, REFUSED_LATER):
+                run = assembled(config, folder, first_update=0 if found is None else found.manifest.updates)
+            with _closed_if_it_fails(run):
+                reopened = restore(run, folder, found, config)
+                events = [*hung, *about_resuming(run, folder, found, before, config)]
+                if reopened.lost:
+                    message = f"resumed on another rung of the memory ladder than it was saved on{reopened.lost}"
+                    events.append(Event("rung_changed", message, "warning"))
+                if config != before:
+                    write_json_atomically(folder.config, config_to_json(config))
+            for event in events:
+                run.tell(event)
+            return run
+
+        return _train(config, folder, make, stop_when)
 
 
 def _with_rom(config: RunConfig, rom: Path) -> RunConfig:
@@ -122,65 +156,60 @@ def _with_rom(config: RunConfig, rom: Path) -> RunConfig:
     return replace(config, world=replace(config.world, rom=str(rom.expanduser().absolute())))
 
 
-def _assembled(config: RunConfig, folder: RunFolder, first_update: int) -> Run:
-    device = resolve_device(config.device, wants_gpu=config.wants_gpu)
-    prepare_torch(device, config.threads)
-    facts = ConsoleFacts(total_updates=config.last_update, total_minutes=config.minutes, first_update=first_update)
-    observers: ObserverHub = build_observers(folder, config.observers, facts)
+@contextmanager
+def _closed_if_it_fails(run: Run) -> Iterator[None]:
     try:
-        return assemble(config, folder, observers, device)
+        yield
     except BaseException:
-        observers.close()
+        run.close()
         raise
 
 
-def _restore(run: Run, folder: RunFolder, found: Found | None, config: RunConfig) -> None:
-    run.checkpointer.clean()
-    if found is None:
-        if folder.updates.stat().st_size > 0:
-            raise CheckpointError(
-                f"run {folder.name} has made updates, but {folder.checkpoints} holds no checkpoint; "
-                "put the checkpoints back, or start a new run"
-            )
-        # A run saves before its first update, so it was killed before it made one: nothing is lost.
-        run.observers.restore({name: {"bytes": 0} for name in ROW_STREAMS})
-        source = find_again(folder, config)
-        if source is not None:
-            begin_with(run, source)
-        return
-    run.restore(found)
-    for name in found.passed_over:
-        run.checkpointer.set_aside(name.partition(":")[0])
+def _train(
+    config: RunConfig, folder: RunFolder, make: Callable[[RunConfig], Run], stop_when: StopWhen | None
+) -> Outcome:
+    """Train what `make` makes; where a GPU's memory does not suffice, again, one rung further down the ladder."""
+    while True:
+        shortage = Shortage(config)
+        try:
+            return drive(make(config), folder, shortage, stop_when)
+        except Exception as error:
+            if shortage.lower is None or not shortage.is_survivable(error):
+                explained = shortage.explained(error)
+                if explained is error:
+                    raise
+                record_alone(folder, explained)  # it was not even put together: nobody else could
+                raise explained from error
+            cause = in_short(error)
+        # Only here are the error's frames gone, and with them what they held in memory.
+        make = _one_rung_down(folder, cause)
+        config = shortage.lower
 
 
-def _about_resuming(
-    run: Run, folder: RunFolder, found: Found | None, before: RunConfig, config: RunConfig
-) -> list[Event]:
-    events = []
-    if found is None:
-        events.append(Event("resumed", "no checkpoint yet: the run begins at its beginning"))
-    else:
-        for reason in found.passed_over:
-            events.append(Event("damaged_checkpoint", f"passed over a damaged checkpoint, {reason}", "warning"))
-        events.append(Event("resumed", f"resumed from {found.path.name}", facts={"update": run.clock.updates}))
-    if config.planned_updates != before.planned_updates:
-        message = (
-            f"the plan grows from {before.planned_updates} to {config.planned_updates} updates: "
-            "schedules follow the new plan from here"
-        )
-        events.append(Event("plan_extended", message, "warning"))
-    if config.evaluation.stop_at != before.evaluation.stop_at:
-        events.append(Event("goal_lifted", "the goal was reached before, and stops the run no longer"))
-    if config.device != before.device:
-        message = f"the run moves from {before.device} to {config.device}: numbers may differ in the last digits"
-        events.append(Event("device_changed", message, "warning"))
-    meta = read_meta(folder)
-    here = describe_machine()
-    changed = [key for key in ("cpu", "torch", "numpy", "gymnasium") if here[key] != meta.machine.get(key)]
-    if changed:
-        differences = ", ".join(f"{key} {meta.machine.get(key)} → {here[key]}" for key in changed)
-        message = f"not the machine that the run began on ({differences}): numbers may differ in the last digits"
-        events.append(Event("machine_changed", message, "warning"))
-    if meta.exact_resume_note:
-        events.append(Event("inexact_resume", meta.exact_resume_note, "warning"))
-    return events
+def _one_rung_down(folder: RunFolder, cause: str) -> Callable[[RunConfig], Run]:
+    """How the run is made again from its newest checkpoint, smaller."""
+
+    def make(config: RunConfig) -> Run:
+        gc.collect()
+        if torch.cuda.is_available():
+            torch.cuda.empty_cache()
+        # Not the last one tried: that one may have failed before anybody could be told of its rung.
+        told = load_config(folder)
+        found = find_newest(folder.checkpoints)
+        updates = 0 if found is None else found.manifest.updates
+        with failure_recorded(folder), interruption_recorded(folder, found, STEPPING):
+            run = assembled(config, folder, first_update=updates)
+        with _closed_if_it_fails(run), failure_recorded(folder), interruption_recorded(folder, found, STEPPING):
+            reopened = restore(run, folder, found, config)
+            for event in about_damage(found):
+                run.tell(event)
+            _note_if_inexact(folder, config, run)
+            message = f"the memory did not suffice ({cause}): stepped down, {describe_step(told, config)}; "
+            message += f"the run goes on from update {updates}{reopened.lost}"
+            facts = {"rung": config.stepped_down[-1], "rungs_taken": len(config.stepped_down), "update": updates}
+            run.tell(Event("stepped_down", message, "warning", facts))
+            # After everybody knows: killed before this line, the run finds the rung again by itself.
+            write_json_atomically(folder.config, config_to_json(config))
+        return run
+
+    return make

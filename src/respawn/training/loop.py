@@ -24,8 +24,7 @@ def updates(run: Run) -> Iterator[UpdateReport]:
         if run.lag == 1:
             run.collector.start(run.order())
         knobs = run.director.knobs(run.clock)
-        with run.timed("learn"):
-            learned = run.learner.learn(rollout, knobs)
+        learned = run.learn(rollout, knobs)
         with run.timed("wait"):
             run.pending.rollout = run.collector.finish() if run.lag == 1 else None
 
@@ -34,6 +33,7 @@ def updates(run: Run) -> Iterator[UpdateReport]:
         run.consider(report)
         for episode in episodes:
             run.tell(episode)
+        run.check_rows()
 
         # Nothing is in flight from here on: the one place where state may be judged and saved.
         run.at_boundary = True

@@ -8,19 +8,40 @@ from typing import Any
 
 import dacite
 
+from respawn.errors import RespawnError
 
-def told(error: Exception, configuration: type) -> str:
+
+def told(error: Exception, configuration: type, settings: dacite.Config) -> str:
     """What does not fit, and what would.
 
     Args:
       error: of dacite, or of a configuration itself.
       configuration: what the data should have been.
+      settings: by which it was read.
     """
     if isinstance(error, dacite.UnexpectedDataError):
         return "; ".join(_unknown(name, configuration) for name in sorted(map(str, error.keys)))
+    if isinstance(error, dacite.UnionMatchError) and (nearer := _nearer(error, settings)) is not None:
+        return nearer
     if isinstance(error, dacite.WrongTypeError):
         return f"{error.field_path} must be {_kind(error.field_type)}, not {error.value!r}"
     return str(error)
+
+
+def _nearer(error: dacite.UnionMatchError, settings: dacite.Config) -> str | None:
+    """What does not fit in the one of several kinds of tables that the data says it is; None: it is none of them."""
+    said = error.value.get("kind") if isinstance(error.value, dict) else None
+    for one in typing.get_args(error.field_type):
+        if said is None or said != getattr(one, "kind", None):
+            continue
+        try:
+            dacite.from_dict(one, error.value, settings)
+        except dacite.DaciteFieldError as inner:
+            inner.update_path(str(error.field_path))
+            return told(inner, one, settings)
+        except (dacite.DaciteError, RespawnError, TypeError, ValueError) as inner:
+            return told(inner, one, settings)
+    return None
 
 
 def _unknown(name: str, configuration: type) -> str:

@@ -75,6 +75,11 @@ class Step:
     """Mario: how the game goes on after the last step; fish: what that left"""
 
 
+def playback_dice(seed: int, *, greedy: bool, device: torch.device) -> torch.Generator | None:
+    """What draws the actions of the episode that is played from `seed`; None where the likeliest are taken."""
+    return None if greedy else make_generator(seed, "playback", device=device)
+
+
 class Playback:
     """A trained policy in a world of its own with one lane. Close it when it has played enough.
 
@@ -125,7 +130,7 @@ class Playback:
         world, model = self._world, self._model
         observation = world.reset([seed])
         memory = model.initial_memory(1)
-        generator = None if greedy else make_generator(seed, "playback", device=self._device)
+        generator = playback_dice(seed, greedy=greedy, device=self._device)
         if self._watched:
             world.render(0)  # from now on the world keeps what it needs to show every frame
         self.waited_frames = 0 if self._mario is None else self._mario.waited_frames(0)

@@ -1,31 +1,34 @@
 """Advancing the clock by one update, and saying what the update was like."""
 
 from collections.abc import Mapping
-from math import isnan
 from time import monotonic, time
+
+import torch
 
 from respawn.contracts.clock import Clock
 from respawn.contracts.knobs import Knobs
 from respawn.contracts.records import EpisodeReport, LearnReport, Rollout, UpdateReport
 from respawn.contracts.saveable import StateTree
-from respawn.contracts.world import WorldSpec
-from respawn.maths.running import Window
+from respawn.contracts.world import DiscreteActions, WorldSpec
+from respawn.training.recent_episodes import RecentEpisodes
 
 RECENT_EPISODES = 100
+MOST_ACTIONS = 32
+"""Of more actions than these nobody wants a column each."""
 
 
 class Reporter:
     """Forms the row of each update. Remembers the most recent episodes, over which returns are summed up."""
 
-    def __init__(self, clock: Clock, world: WorldSpec) -> None:
+    def __init__(
+        self, clock: Clock, world: WorldSpec, recent_episodes: int = RECENT_EPISODES, *, collects_beside: bool = False
+    ) -> None:
         self._clock = clock
         self._frames_per_step = world.frames_per_step
-        self._tail_facts = world.tail_facts
         self._share_counts = world.share_counts
-        self._returns = Window(RECENT_EPISODES)
-        self._lengths = Window(RECENT_EPISODES)
-        self._terminations = Window(RECENT_EPISODES)
-        self._facts: dict[str, Window] = {}
+        self._num_actions = world.actions.num_actions if isinstance(world.actions, DiscreteActions) else 0
+        self._recent = RecentEpisodes(recent_episodes, world.tail_facts, world.forward_fact)
+        self._collects_beside = collects_beside
         self._last = monotonic()
 
     def begin(self) -> None:
@@ -52,17 +55,21 @@ class Reporter:
         clock.frames += decisions * self._frames_per_step
         clock.episodes += len(rollout.episodes)
         clock.seconds += update_seconds
+        self._recent.note(rollout)
         metrics = {
             **learned.metrics,
             **{f"knob/{name}": value for name, value in knobs.values.items()},
-            **self._about_episodes(rollout),
+            **self._recent.metrics(),
+            **_action_shares(rollout, self._num_actions),
             "collect/scripted_fraction": int((rollout.scripted & rollout.valid).sum()) / max(decisions, 1),
             **self._about_world(rollout.counts, decisions),
             **{f"time/{phase}_seconds": value for phase, value in {**rollout.phase_seconds, **seconds}.items()},
             **{f"time/{name}": value for name, value in rollout.flow.items()},
+            **self._shares(rollout, seconds, update_seconds),
             "time/update_seconds": update_seconds,
             "time/total_seconds": clock.seconds,
             "time/decisions_per_second": decisions / max(update_seconds, 1e-9),
+            "time/frames_per_second": decisions * self._frames_per_step / max(update_seconds, 1e-9),
             "time/unix": time(),
         }
         report = UpdateReport(clock.updates, clock.decisions, clock.frames, clock.episodes, metrics)
@@ -75,46 +82,36 @@ class Reporter:
         }
         return {**plain, **shares}
 
-    def _about_episodes(self, rollout: Rollout) -> dict[str, float]:
-        self._returns.extend(episode.episode_return for episode in rollout.episodes)
-        self._lengths.extend(episode.length for episode in rollout.episodes)
-        # Not from the episodes' ends: a word of the world's own may stand for either.
-        self._terminations.extend(rollout.terminated[rollout.terminated | rollout.truncated].tolist())  # by step, lane
-        for episode in rollout.episodes:
-            for name, fact in episode.facts.items():
-                if not isinstance(fact, str) and not isnan(fact):  # NaN: what it tells of never happened
-                    self._facts.setdefault(name, Window(RECENT_EPISODES)).extend([fact])
-        if not len(self._returns):
-            return {}
+    def _shares(self, rollout: Rollout, seconds: Mapping[str, float], update_seconds: float) -> dict[str, float]:
+        """Where an update's time went, in shares of it.
+
+        Where the loop itself collects, collecting, learning and the rest are all there is. Where others collect beside
+        it, the loop learns, waits for them (it is idle) or does something else, and collecting goes on meanwhile.
+        """
+        whole = max(update_seconds, 1e-9)
+        collect, learn = rollout.phase_seconds.get("collect", 0.0), seconds.get("learn", 0.0)
+        idle = seconds.get("wait", 0.0) if self._collects_beside else 0.0
+        taken = learn + (idle if self._collects_beside else collect)
         return {
-            "return/mean": self._returns.mean(),
-            "return/p10": self._returns.percentile(10),
-            "return/p50": self._returns.percentile(50),
-            "return/p90": self._returns.percentile(90),
-            "return/max": self._returns.percentile(100),
-            "length/mean": self._lengths.mean(),
-            "episodes/terminated_fraction": self._terminations.mean(),
-            **{f"episode/{name}": window.mean() for name, window in self._facts.items()},
-            **{
-                f"episode/{name}_p10": self._facts[name].percentile(10)
-                for name in self._tail_facts
-                if name in self._facts
-            },
+            "time/collect_share": collect / whole,
+            "time/learn_share": learn / whole,
+            "time/idle_share": idle / whole,
+            "time/other_share": max(0.0, 1.0 - taken / whole),
         }
 
     def state(self) -> StateTree:
         """The recent episodes."""
-        return {
-            "returns": self._returns.state(),
-            "lengths": self._lengths.state(),
-            "terminations": self._terminations.state(),
-            "facts": {name: window.state() for name, window in self._facts.items()},
-        }
+        return self._recent.state()
 
     def restore(self, state: StateTree) -> None:
         """The recent episodes again."""
-        self._returns.restore(state["returns"])
-        self._lengths.restore(state["lengths"])
-        self._terminations.restore(state["terminations"])
-        for name, window in state.get("facts", {}).items():
-            self._facts.setdefault(name, Window(RECENT_EPISODES)).restore(window)
+        self._recent.restore(state)
+
+
+def _action_shares(rollout: Rollout, num_actions: int) -> dict[str, float]:
+    """How often each of a few actions was taken, of all decisions."""
+    if not 0 < num_actions <= MOST_ACTIONS:
+        return {}
+    taken = rollout.actions[rollout.valid].long()
+    counts = torch.bincount(taken.flatten(), minlength=num_actions).tolist()
+    return {f"policy/action_share_{action}": count / max(len(taken), 1) for action, count in enumerate(counts)}

@@ -11,8 +11,10 @@ from respawn.checkpoints.checkpointer import Checkpointer
 from respawn.checkpoints.store import WEIGHTS, Found, check_identity, restore
 from respawn.contracts.clock import Clock
 from respawn.contracts.collector import Collector, CollectOrder
+from respawn.contracts.knobs import Knobs
 from respawn.contracts.learner import Learner
-from respawn.contracts.records import EvaluationReport, Record, Rollout, UpdateReport
+from respawn.contracts.pulse import NO_PULSE, Pulse
+from respawn.contracts.records import EvaluationReport, LearnReport, Record, Rollout, UpdateReport
 from respawn.contracts.saveable import Saveable, StateTree
 from respawn.contracts.world import WorldSpec
 from respawn.errors import CheckpointWriteError
@@ -24,11 +26,22 @@ from respawn.observers.hub import ObserverHub
 from respawn.schedules.director import Director
 from respawn.training.cadence import Cadence
 from respawn.training.cold_start import said_aloud
+from respawn.training.number_guard import NumberGuard
 from respawn.training.periodic_films import PeriodicFilms
 from respawn.training.reporter import Reporter
 
 ROW_STREAMS = frozenset({"updates", "episodes", "evaluations", "probes", "rulings"})
 """Observers whose files a resumed run continues exactly."""
+
+
+LADDER = "ladder"
+"""The part that says on which rung of the memory ladder a checkpoint was made."""
+
+PARTS_ADDED_LATER = frozenset({"guard", LADDER})
+"""Parts that checkpoints of older versions lack; they begin afresh there."""
+
+OF_ROLLOUTS = frozenset({"collector", "pending"})
+"""Parts that hold worlds and rollouts of a certain size."""
 
 
 class Pending:
@@ -55,23 +68,42 @@ class WholeRows:
         self._observers = observers
 
     def state(self) -> StateTree:
-        """The observers' states; raises CheckpointWriteError where a stream of rows has failed.
-
-        Going on from such a checkpoint would leave a hole in the rows for ever. From the one before, they are made
-        again.
-        """
+        """The observers' states; raises CheckpointWriteError where a stream of rows has failed."""
         state = self._observers.state()
+        self.check()
+        return state
+
+    def check(self) -> None:
+        """Raise CheckpointWriteError where a stream of rows has failed.
+
+        Going on from a checkpoint that is made now would leave a hole in the rows for ever. From the one before, they
+        are made again.
+        """
         for failure in self._observers.failures:
             if failure.observer in ROW_STREAMS:
                 raise CheckpointWriteError(
-                    f"no checkpoint is written because rows before it are missing ({failure}); "
-                    "make room, then resume the run, and they are made again"
+                    f"no checkpoint can be made any more because rows before it are missing ({failure}); see that the "
+                    "run's folder has room and may be written to, then resume the run, and they are made again"
                 )
-        return state
 
     def restore(self, state: StateTree) -> None:
         """Set the observers back."""
         self._observers.restore(state)
+
+
+class WithoutReplay:
+    """A learner that takes up everything but what it kept for replay."""
+
+    def __init__(self, learner: Learner) -> None:
+        self._learner = learner
+
+    def state(self) -> StateTree:
+        """The learner's."""
+        return self._learner.state()
+
+    def restore(self, state: StateTree) -> None:
+        """The learner's, but for replay."""
+        self._learner.restore({name: part for name, part in state.items() if name != "replay"})
 
 
 @dataclass
@@ -92,6 +124,9 @@ class Run:
     checkpointer: Checkpointer
     pending: Pending
     films: PeriodicFilms
+    guard: NumberGuard
+    rungs_taken: Saveable
+    pulse: Pulse = NO_PULSE
     judged: EvaluationReport | None = None
     """the evaluation of the current weights, if there was one"""
     at_boundary: bool = True
@@ -111,12 +146,20 @@ class Run:
             "reporter": self.reporter,
             "cadence": self.cadence,
             "clock": self.clock,
+            "guard": self.guard,
+            LADDER: self.rungs_taken,
             "observers": WholeRows(self.observers),
         }
 
     def order(self) -> CollectOrder:
         """What the next rollout is to be gathered with."""
         return CollectOrder(self.learner.weights(), self.director.knobs(self.clock))
+
+    def learn(self, rollout: Rollout, knobs: Knobs) -> LearnReport:
+        """Make one update; raises LearningError where its numbers are not finite and that is not to be lived with."""
+        with self.timed("learn"):
+            learned = self.learner.learn(rollout, knobs)
+        return self.guard.passed(learned, rollout, knobs, self.clock, self.learner.weights)
 
     def consider(self, report: UpdateReport | EvaluationReport) -> None:
         """Let the schedules know, and the observers what they make of it."""
@@ -151,6 +194,10 @@ class Run:
             with self.timed("film"):
                 self.films.film(self.learner.weights(), self.clock, self.judged)
 
+    def check_rows(self) -> None:
+        """Raise CheckpointWriteError where rows were lost: nothing that is learned from then on could be kept."""
+        WholeRows(self.observers).check()
+
     def make_up(self) -> None:
         """Judge and save an update whose evaluation failed before the run was resumed; mostly there is none."""
         self.judge()
@@ -165,17 +212,28 @@ class Run:
             self.checkpointer.save(self.parts, self.clock, metrics)
         self.cadence.saved(self.clock)
 
-    def restore(self, found: Found) -> None:
-        """Go on from a checkpoint, all or nothing."""
+    def restore(self, found: Found, *, rollouts_fit: bool = True, replay_fits: bool = True) -> None:
+        """Go on from a checkpoint, all or nothing.
+
+        Args:
+          found: the checkpoint.
+          rollouts_fit: whether it has rollouts of this run's size; if not, all episodes begin anew.
+          replay_fits: whether what it keeps for replay is as long; if not, replay begins empty.
+        """
         check_identity(found, self.checkpointer.identity)
-        restore(found, self.parts)
+        parts = {name: part for name, part in self.parts.items() if rollouts_fit or name not in OF_ROLLOUTS}
+        if not replay_fits:
+            parts["learner"] = WithoutReplay(self.learner)
+        restore(found, parts, may_lack=PARTS_ADDED_LATER)
         self.cadence.saved(self.clock)
 
     @contextmanager
     def timed(self, phase: str) -> Iterator[None]:
         """Count the time inside towards `phase`."""
         began = perf_counter()
+        self.pulse.mark(phase)
         yield
+        self.pulse.mark("loop")
         self.seconds[phase] = self.seconds.get(phase, 0.0) + perf_counter() - began
 
     def taken_seconds(self) -> dict[str, float]:

@@ -10,11 +10,11 @@ from respawn.contracts.records import Event
 from respawn.training.cadence import Cadence
 
 
-class InterruptedTwice(KeyboardInterrupt):
-    """Somebody did not want to wait for the update to end."""
+class Interrupted(KeyboardInterrupt):
+    """The run was asked to stop and does so in the middle of an update, which is lost."""
 
-    def __init__(self, exit_code: int) -> None:
-        super().__init__("a second signal came in the middle of an update")
+    def __init__(self, exit_code: int, reason: str) -> None:
+        super().__init__(reason)
         self.exit_code = exit_code
 
 
@@ -38,6 +38,17 @@ class Shutdown:
         if self.telling is not None:
             self.telling.join()
 
+    @contextmanager
+    def goes_before(self, survivable: Callable[[BaseException], bool]) -> Iterator[None]:
+        """While inside, an error that the run could go on after does not make it go on if it was asked to stop."""
+        try:
+            yield
+        except Exception as error:
+            if self.signal is None or not survivable(error):
+                raise
+            cause = str(error).partition("\n")[0].partition(". ")[0]
+            raise Interrupted(self.exit_code, f"the update that it was to stop after failed ({cause})") from error
+
     @property
     def exit_code(self) -> int:
         """What a process that was stopped by this signal answers: 130 for SIGINT, 143 for SIGTERM; 0 for none."""
@@ -51,7 +62,7 @@ def stop_on_signals(cadence: Cadence, notify: Callable[[Event], None]) -> Iterat
 
     def ask(number: int, frame: FrameType | None) -> None:
         if shutdown.signal is not None:
-            raise InterruptedTwice(shutdown.exit_code)
+            raise Interrupted(shutdown.exit_code, "a second signal came in the middle of an update")
         shutdown.signal = signal.Signals(number)
         cadence.stop_requested = True
         # Told from a thread: the signal may have come while an observer was in the middle of a record.

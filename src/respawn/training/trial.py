@@ -66,14 +66,14 @@ def try_out(config: RunConfig) -> Fitting:
     device = resolve_device(config.device, wants_gpu=config.wants_gpu)
     prepare_torch(device, resolve_threads(config.threads))
     with TemporaryDirectory(prefix="respawn-trial-") as aside:
-        run = assemble(_without_actors(config), RunFolder(Path(aside)), ObserverHub({}), device)
+        run = assemble(without_actors(config), RunFolder(Path(aside)), ObserverHub({}), device)
         try:
             return fitting_of(config, fingerprint(run.world), run.weights.state())
         finally:
             run.close()
 
 
-def _without_actors(config: RunConfig) -> RunConfig:
+def without_actors(config: RunConfig) -> RunConfig:
     """The same, gathering in this process: starting others takes seconds and shows nothing more."""
     if config.collection.actors == 0:
         return config

@@ -49,24 +49,34 @@ def make_world(
       diagnostics: A folder of its own for the files that help when something goes wrong.
       notify: Is told what happens once.
     """
+    world = construct_world(config, num_lanes, device=device, diagnostics=diagnostics, notify=notify)
+    world.reset(lane_seeds(seed, num_lanes))
+    return world
+
+
+def construct_world(
+    config: WorldConfig,
+    num_lanes: int,
+    *,
+    device: torch.device,
+    diagnostics: Path | None = None,
+    notify: Callable[[Event], None] = lambda event: None,
+) -> World:
+    """Make a world in which nothing has begun: it must be reset or restored first. See `make_world`."""
     if num_lanes < 1:
         raise ConfigError(f"a world needs at least one lane, got {num_lanes}")
-    world: World
     if isinstance(config, ForeignConfig):
-        world = ForeignWorld(config, num_lanes, device=device, diagnostics=diagnostics, notify=notify)
-    elif isinstance(config, MarioConfig):
+        return ForeignWorld(config, num_lanes, device=device, diagnostics=diagnostics, notify=notify)
+    if isinstance(config, MarioConfig):
         # Imported only now: other worlds need no engine, which may not be built.
         try:
             from respawn.worlds.mario.world import MarioWorld
         except ImportError as error:
             raise WorldError(f"the NES engine is not built here ({error}); run 'make setup'") from None
-        world = MarioWorld(config, num_lanes, device=device)
-    elif isinstance(config, FishConfig):
-        world = FishWorld(config, num_lanes, device=device)
-    else:
-        world = RecallWorld(config, num_lanes, device=device)
-    world.reset(lane_seeds(seed, num_lanes))
-    return world
+        return MarioWorld(config, num_lanes, device=device)
+    if isinstance(config, FishConfig):
+        return FishWorld(config, num_lanes, device=device)
+    return RecallWorld(config, num_lanes, device=device)
 
 
 def numeric_facts(config: WorldConfig) -> tuple[str, ...]:

@@ -266,3 +266,34 @@ def test_it_is_saveable():
             self.distances = list(state["distances"])
 
     check_saveable(Saved, advance, lambda walk: (freeze(walk.progress.state()), tuple(walk.distances)))
+
+
+def test_the_games_plain_reward_is_added_up_whatever_is_paid_for():
+    walk = Walk()
+    paid(
+        walk,
+        (50, {}),
+        (46, {}),
+        (60, {"clock": 398}),
+        (70, {**IN_THE_AIR, "clock": 398}),
+        (80, {**DOWN_A_PIT, "clock": 397}),
+    )
+    assert walk.told()["raw_return"] == 40 - 3 - 15  # what a fall takes back elsewhere is not taken back here
+    walk.progress.begin(FIRST, FIRST, walk.facts)
+    assert walk.told()["raw_return"] == 0.0
+    older = {name: part for name, part in walk.progress.state().items() if name != "raw"}
+    walk.progress.restore(older)
+
+
+def test_a_step_is_counted_by_new_ground_and_by_who_stands():
+    walk = Walk()
+
+    def counts(x):
+        walk.to(x)
+        return walk.progress.counts()
+
+    assert counts(50) == {"forward": 1.0, "new_ground": 10.0, "stalled": 0.0}
+    for x in (46, 49) * 29:  # to and fro, within what is known
+        assert counts(x) == {"forward": 0.0, "new_ground": 0.0, "stalled": 0.0}
+    assert counts(46)["stalled"] == 0.0 and counts(50)["stalled"] == 1.0  # four seconds of four frames each
+    assert counts(53) == {"forward": 1.0, "new_ground": 3.0, "stalled": 0.0}

@@ -32,6 +32,16 @@ def test_items_add_up_and_ends_are_not_scaled(counts, reward):
     assert WORTH.rewards(counted(**counts)) == pytest.approx([reward, reward])
 
 
+def test_what_was_paid_adds_up_to_the_rewards():
+    given = counted(distance=8, score=200, flag=1, death=1)
+    sums = WORTH.sums(given)
+    assert set(sums) == {f"paid_{item}" for item in ITEMS}
+    assert sum(sums.values()) == pytest.approx(WORTH.rewards(given).sum())
+    assert sums["paid_distance"] == pytest.approx(0.8) and sums["paid_flag"] == 20.0
+    unpaid = Worth(distance=0.5, score=0.0, time=0.0, flag=0.0, death=0.0, milestone=0.0, scale=1.0)
+    assert set(unpaid.sums(given)) == {"paid_distance"}
+
+
 def test_the_seeds_formula():
     rewards = worth_of(REWARDS["seed"]).rewards(counted(score=100, distance=40))
     assert rewards == pytest.approx([0.2 * (100 + 40 / 80)] * 2)

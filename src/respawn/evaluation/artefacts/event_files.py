@@ -9,9 +9,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from tensorboard.compat.proto.event_pb2 import Event  # type: ignore[import-untyped]
-from tensorboard.compat.proto.summary_pb2 import Summary  # type: ignore[import-untyped]
-from tensorboard.summary.writer.record_writer import RecordWriter  # type: ignore[import-untyped]
+from tensorboard.compat.proto.event_pb2 import Event
+from tensorboard.compat.proto.summary_pb2 import Summary
+from tensorboard.summary.writer.record_writer import RecordWriter
 
 from respawn.evaluation.artefacts.probe_views import ProbeView
 from respawn.evaluation.out_files import prepare_place, written_aside

@@ -11,7 +11,7 @@ from respawn.learners.averages import Averages
 from respawn.learners.config import ENTROPY_COSTS, LEARNING_RATES
 from respawn.learners.ppo.config import CLIPS, PPOConfig
 from respawn.learners.ppo.minibatches import Minibatch, one_row, shuffled, whole_batch
-from respawn.learners.soundness import require_finite
+from respawn.learners.soundness import not_finite
 from respawn.learners.trainee import Trainee
 from respawn.maths.bootstrap import next_values
 from respawn.maths.diagnostics import approximate_kl, clipped_fraction, explained_variance, valid_mean
@@ -41,6 +41,7 @@ class PPOLearner:
         """One update: targets once, then passes over shuffled minibatches until done or moved too far."""
         # Noise is never saved, so none may be left over from the update before.
         self._trainee.model.sample_noise(self._trainee.generator)
+        before = self._trainee.optimizer.copy()
         batch, explained = self._targets(rollout)
         averages = Averages()
         # An update that the KL limit ends before its first step has no gradient to speak of, but the same columns.
@@ -52,7 +53,8 @@ class PPOLearner:
             epochs += 1
         self._trainee.updates += 1
         means = averages.means()
-        require_finite(means, rollout)
+        if not_finite(means):  # an update of many steps is made as a whole, or not at all
+            self._trainee.optimizer.put_back(before)
         return LearnReport(
             {
                 **means,

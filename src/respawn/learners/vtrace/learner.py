@@ -9,7 +9,7 @@ from respawn.contracts.records import LearnReport, Rollout
 from respawn.contracts.saveable import StateTree
 from respawn.learners.averages import Averages
 from respawn.learners.config import ENTROPY_COSTS, LEARNING_RATES
-from respawn.learners.soundness import require_finite
+from respawn.learners.soundness import LOSSES
 from respawn.learners.trainee import Trainee
 from respawn.learners.vtrace.config import VTraceConfig
 from respawn.learners.vtrace.replay_mix import ReplayMix
@@ -53,14 +53,13 @@ class VTraceLearner:
             self._accumulate(targets, normaliser, knobs, averages)
             valued.append(targets)
         replayed = self._mix.join(rollout, valued, knobs) if self._mix is not None else {}
-        norm = optimizer.step(knobs["learning_rate"])
+        norm = optimizer.step(knobs["learning_rate"], averages.are_finite(LOSSES))
         self._trainee.updates += 1
         averages.add({"gradient/norm": norm, "gradient/clipped_fraction": optimizer.was_clipped(norm)})
         # The variance of the whole is not the mean of the parts' variances, so it has to wait for all of them.
         values = torch.cat([each.values.detach() for each in valued], 1)
         learned = torch.cat([each.targets for each in valued], 1)
         means = averages.means()
-        require_finite(means, rollout)
         return LearnReport(
             {
                 **means,
@@ -114,7 +113,7 @@ class VTraceLearner:
         return {**self._trainee.state(), **replay}
 
     def restore(self, state: StateTree) -> None:
-        """Both again."""
+        """Both again; a state without replay leaves it as it is."""
         self._trainee.restore(state)
-        if self._mix is not None:
+        if self._mix is not None and "replay" in state:
             self._mix.restore(state["replay"])

@@ -5,6 +5,7 @@ gathered with, so however old they are they are corrected like any other data of
 """
 
 from collections.abc import Sequence
+from math import isfinite
 
 import torch
 from torch import Tensor
@@ -56,6 +57,13 @@ class ReplayMix:
         variance = float(valid_mean((errors - mean).square(), rollout.valid))
         averages = Averages()
         averages.add({f"replay/{name}": 0.0 for name in _TOLD}, 0.0)
+        if not isfinite(variance):  # nothing is learned from such a rollout, now or later
+            return {
+                **averages.means(),
+                **self._replay.statistics(drawn=False),
+                "replay/td_variance": variance,
+                **self._replay.taken_seconds(),
+            }
         due = self._is_due(variance)
         if due:
             # Drawn before the rollout is kept, so that nothing is learned from twice in one update.

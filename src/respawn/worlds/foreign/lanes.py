@@ -8,6 +8,7 @@ import numpy as np
 
 from respawn.errors import ConfigError, WorldError
 from respawn.worlds.foreign.adaptors import State, adaptor_for
+from respawn.worlds.foreign.endings import Endings, read_ending
 from respawn.worlds.foreign.making import Env, EnvPlan, import_modules, make_env
 from respawn.worlds.foreign.sharing import NO_LANE, Buffers, Stage
 from respawn.worlds.foreign.spaces import Array, Layout, translate
@@ -84,8 +85,11 @@ class LaneGroup:
         self._has_reset = True
         self._enter(Stage.WAIT)
 
-    def step(self, slot: int) -> None:
-        """Carry out the actions in the arrays; a lane whose episode ends begins the next one at once."""
+    def step(self, slot: int) -> Endings:
+        """Carry out the actions in the arrays; a lane whose episode ends begins the next one at once.
+
+        Returns what environments had to say of the episodes that ended.
+        """
         progress, encode, rows = self._progress, self._translation.encode, self._rows[slot]
         rewards, first_lane = self._rewards, self.lanes.start
         self._terminated.fill(False)
@@ -94,21 +98,25 @@ class LaneGroup:
         if not self._has_stepped:
             self._mark("first step", NO_LANE)
             self._has_stepped = True
+        endings: Endings = {}
         progress[0] = STEP
         for index, step in enumerate(self._steps):
             progress[1] = first_lane + index
-            observation, reward, terminated, truncated, _ = step(actions[index])
+            observation, reward, terminated, truncated, info = step(actions[index])
             rewards[index] = reward
             if terminated or truncated:
                 encode(observation, self._final_rows[index])
                 # An end of its own is an end, whether or not the time was up in the same step.
                 self._terminated[index] = bool(terminated)
                 self._truncated[index] = not terminated
+                if (ending := read_ending(info)) is not None:
+                    endings[first_lane + index] = ending
                 progress[0] = RESET
                 observation, _ = self._envs[index].reset()
                 progress[0] = STEP
             encode(observation, rows[index])
         self._enter(Stage.WAIT)
+        return endings
 
     def states(self) -> list[State | None]:
         """The state of each environment, None where it cannot be known."""

@@ -6,6 +6,7 @@ from typing import TypeVar
 from respawn.errors import RespawnError, WorldError
 from respawn.worlds.foreign.adaptors import State
 from respawn.worlds.foreign.config import ForeignConfig
+from respawn.worlds.foreign.endings import Endings
 from respawn.worlds.foreign.lanes import LaneGroup
 from respawn.worlds.foreign.sharing import local_buffers
 from respawn.worlds.foreign.spaces import Array
@@ -24,6 +25,7 @@ class LocalLanes:
         self.exact = self._group.exact
         self.buffers = local_buffers(self.layout, num_lanes)
         self.slot = 0
+        self.endings: Endings = {}
         self._group.attach(self.buffers)
 
     def reset(self, seeds: Sequence[int]) -> None:
@@ -33,7 +35,7 @@ class LocalLanes:
     def step(self) -> list[int]:
         """Carry out the actions in the buffers; no lane is ever lost here."""
         try:
-            self._group.step(self.slot)
+            self.endings = self._group.step(self.slot)
         except Exception as problem:
             raise self._failure(problem) from problem
         return []

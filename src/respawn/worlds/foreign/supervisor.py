@@ -15,6 +15,7 @@ from respawn.processes.child import ChildProcess, Family
 from respawn.processes.marks import Marks, marks_path, output_path
 from respawn.worlds.foreign.adaptors import State
 from respawn.worlds.foreign.config import ForeignConfig
+from respawn.worlds.foreign.endings import Endings
 from respawn.worlds.foreign.lanes import describe_progress
 from respawn.worlds.foreign.sharing import Buffers, SharedArrays, Stage
 from respawn.worlds.foreign.spaces import Array, Layout
@@ -72,6 +73,7 @@ class Supervisor:
         self._known: tuple[Layout, bool] | None = None
         self.num_replacements = 0
         self.slot = 0
+        self.endings: Endings = {}
         try:
             self._bring_up(range(num_workers))
             self.layout, self.exact = self._known_spaces()
@@ -96,7 +98,8 @@ class Supervisor:
         """Carry out the actions in the buffers; returns the lanes whose worker was lost and replaced."""
         self.slot = 1 - self.slot
         self._send_all("step", self.slot)
-        _, failures = self._collect(range(len(self._lanes)), self._config.step_seconds)
+        answers, failures = self._collect(range(len(self._lanes)), self._config.step_seconds)
+        self.endings = {lane: ending for told in answers.values() for lane, ending in told.items()}
         if not failures:
             return []
         lost = [lane for failure in failures for lane in self._lanes[failure.worker]]

@@ -58,8 +58,7 @@ def _serve(connection: "Connection[Any, Any]", group: LaneGroup, shared: SharedA
     while True:
         command, argument = connection.recv()
         if command == "step":  # by far the most frequent
-            group.step(argument)
-            connection.send(("done", None))
+            connection.send(("done", group.step(argument)))
         elif command == "close":
             connection.send(("closed", group.close()))
             return

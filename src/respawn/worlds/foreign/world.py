@@ -21,9 +21,10 @@ from respawn.contracts.world import (
     WorldSpec,
 )
 from respawn.errors import CheckpointError, ConfigError, WorldError
-from respawn.worlds.episodes import NO_ENDS, WORKER_LOST, EpisodeTracker
+from respawn.worlds.episodes import NO_ENDS, NO_FACTS, WORKER_LOST, EpisodeTracker
 from respawn.worlds.foreign.adaptors import State
 from respawn.worlds.foreign.config import ForeignConfig
+from respawn.worlds.foreign.endings import Endings
 from respawn.worlds.foreign.local import LocalLanes
 from respawn.worlds.foreign.sharing import Buffers
 from respawn.worlds.foreign.spaces import Array, Layout
@@ -39,6 +40,8 @@ class Lanes(Protocol):
     buffers: Buffers
     slot: int
     """which of the observations in the buffers are the current ones"""
+    endings: Endings
+    """what environments said of the episodes that ended in the last step"""
 
     def reset(self, seeds: Sequence[int]) -> None:
         """Begin a new episode in every lane."""
@@ -141,9 +144,9 @@ class ForeignWorld:
             raise WorldError(f"expected actions of shape {tuple(self._actions.shape)}, got {tuple(actions.shape)}")
         self._actions.copy_(actions)
         lost = self._lanes.step()
-        ends = dict.fromkeys(lost, WORKER_LOST) if lost else NO_ENDS
+        ends, facts = self._told(lost)
         buffers = self._lanes.buffers
-        episodes = self._tracker.record_arrays(buffers.rewards, buffers.terminated, buffers.truncated, ends)
+        episodes = self._tracker.record_arrays(buffers.rewards, buffers.terminated, buffers.truncated, ends, facts)
         return StepResult(
             observation=self.observe(),
             reward=self._moved(self._rewards),
@@ -153,6 +156,14 @@ class ForeignWorld:
             valid=self._valid,
             episodes=episodes,
         )
+
+    def _told(self, lost: list[int]) -> tuple[Mapping[int, str], Mapping[int, Mapping[str, float | str]]]:
+        """Why episodes ended and what is said of them: by environments, and by the loss of a worker."""
+        endings = self._lanes.endings
+        if not endings and not lost:
+            return NO_ENDS, NO_FACTS
+        ends = {lane: ending.end for lane, ending in endings.items()}
+        return ends | dict.fromkeys(lost, WORKER_LOST), {lane: ending.facts for lane, ending in endings.items()}
 
     def observe(self) -> Tensor:
         """The current observations [B, ...]."""

@@ -12,8 +12,8 @@ from respawn.worlds.mario.levels import Level, find_levels
 from respawn.worlds.mario.rom import Region
 
 EPISODE_NUMBERS = (
-    "cleared", "x", "end_x", "end_y", "score", "coins", "time_left", "seconds", "flags", "loops", "in_first_area",
-    "hard_start",
+    "cleared", "x", "end_x", "end_y", "raw_return", "score", "coins", "time_left", "seconds", "flags", "loops",
+    "in_first_area", "hard_start",
 )  # fmt: skip
 """What the world says of each episode beside its level, as numbers; see `progress.Progress.facts`."""
 REWARD_LIMIT = 1_000_000.0

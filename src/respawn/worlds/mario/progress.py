@@ -25,8 +25,14 @@ MOST_TICKS = 10
 """More than this many ticks of the clock at once are no time that passed: the clock was set."""
 _ARRAYS = (
     "steps", "stalled", "furthest", "best", "covered", "owed", "loops", "flags", "first_score", "start", "ending",
-    "frames", "home", "first_layout", "led_back", "flown",
+    "frames", "home", "first_layout", "led_back", "flown", "raw",
 )  # fmt: skip
+_ADDED_LATER = frozenset({"raw"})
+"""Arrays that checkpoints of older versions lack: there what has been added up so far is not known."""
+STALLED_FRAMES = 240
+"""Whoever has covered no new ground for so long, four seconds, is said to be stalled."""
+RAW_DEATH = 15
+"""What a death costs in the game's plain reward, as gym-super-mario-bros has it."""
 _PLACE = ("world", "stage", "area", "layout")
 
 
@@ -41,18 +47,18 @@ class Progress:
         self.steps, self.stalled, self.loops, self.flags = (np.zeros(num_lanes, np.int32) for _ in range(4))
         self.furthest, self.best, self.covered, self.owed = (np.zeros(num_lanes, np.int32) for _ in range(4))
         self.first_score, self.start, self.frames, self.home = (np.zeros(num_lanes, np.int32) for _ in range(4))
-        self.first_layout, self.flown = (np.zeros(num_lanes, np.int32) for _ in range(2))
+        self.first_layout, self.flown, self.raw = (np.zeros(num_lanes, np.int32) for _ in range(3))
         self.ending = np.zeros(num_lanes, np.bool_)
         self.looped = np.zeros(num_lanes, np.bool_)
         self.led_back = np.zeros(num_lanes, np.bool_)  # by a pipe, since the last step
         self.left_level = np.zeros(num_lanes, np.bool_)
-        self.forward = np.zeros(num_lanes, np.bool_)  # covered new ground in the last step
+        self.gained = np.zeros(num_lanes, np.int32)  # pixels of new ground in the last step
 
     def begin(self, lanes: Integers, starts: Integers, facts: MarioFacts) -> None:
         """New episodes in some lanes, from these entries of the table of starts, whose facts these are."""
         for array in (self.steps, self.stalled, self.loops, self.flags, self.covered, self.owed):
             array[lanes] = 0
-        self.frames[lanes] = self.flown[lanes] = 0
+        self.frames[lanes] = self.flown[lanes] = self.raw[lanes] = 0
         self.ending[lanes] = self.led_back[lanes] = False
         self.furthest[lanes] = self.best[lanes] = facts.x
         self.first_score[lanes] = facts.score
@@ -81,9 +87,8 @@ class Progress:
         self.owed -= repaid
         dx -= repaid
         ground = np.where(counts, np.maximum(after.x - self.furthest, 0), 0)
-        gained = np.maximum(ground - repaid, 0)
-        self.forward = gained > 0
-        milestones = self._cover(gained)
+        self.gained = np.maximum(ground - repaid, 0)
+        milestones = self._cover(self.gained)
         reset = elsewhere | ~walked
         self.furthest = np.where(reset, after.x, self.furthest + ground).astype(np.int32)
         self.best = np.where(thrown, np.minimum(self.best, after.x), np.maximum(self.best, self.furthest))
@@ -97,14 +102,24 @@ class Progress:
         flag, death = self._ends_once(seen, after)
         distance = self._without_fall(dx, death & seen.fell, after)
         self.owed[self.ending] = self.flown[self.ending] = 0  # the next life, or level, begins with nothing owed
+        ticked = np.where(passed, ticks, 0)
+        self.raw += (dx - ticked - RAW_DEATH * death).astype(np.int32)
         return Counted(
             distance=distance,
             score=np.maximum(after.score - before.score, 0),
-            time=np.where(passed, ticks, 0),
+            time=ticked,
             flag=flag,
             death=death,
             milestone=milestones,
         )
+
+    def counts(self) -> dict[str, float]:
+        """What the last step was like, in all lanes together."""
+        return {
+            "forward": float(np.count_nonzero(self.gained)),
+            "new_ground": float(self.gained.sum()),
+            "stalled": float(np.count_nonzero(self.stalled * self._frame_skip >= STALLED_FRAMES)),
+        }
 
     def _without_fall(self, dx: Integers, fell: NDArray[np.bool_], after: MarioFacts) -> Integers:
         """Where Mario fell to his death, undo what was paid since he last stood, or swam; or what it cost."""
@@ -158,6 +173,7 @@ class Progress:
             "x": float(self.best[lane]),
             "end_x": float(after.x[lane]),
             "end_y": float(after.y[lane]),
+            "raw_return": float(self.raw[lane]),
             "score": float(after.score[lane] - self.first_score[lane]),
             "coins": float(after.coins[lane]),
             "time_left": float(after.time[lane]),
@@ -175,6 +191,8 @@ class Progress:
     def restore(self, state: StateTree) -> None:
         """Go on adding."""
         for name in _ARRAYS:
+            if name in _ADDED_LATER and name not in state:
+                continue
             mine: NDArray[Any] = getattr(self, name)
             setattr(self, name, np.array(np.asarray(state[name]), mine.dtype))
 

@@ -1,7 +1,8 @@
 """What a step was worth, item by item. When episodes end is not decided here."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,11 +48,19 @@ class Worth:
     def rewards(self, counted: Counted) -> Floats:
         """[B] float64."""
         total = np.zeros(len(counted.distance))
+        for _, worth, count in self._paid_for(counted):
+            total += np.multiply(count, worth)
+        return total
+
+    def sums(self, counted: Counted) -> dict[str, float]:
+        """What was paid in all lanes together for each item that is worth anything, by the name it is counted under."""
+        return {f"paid_{item}": worth * float(count.sum()) for item, worth, count in self._paid_for(counted)}
+
+    def _paid_for(self, counted: Counted) -> Iterator[tuple[str, float, NDArray[Any]]]:
         for item, count in zip(ITEMS, counted, strict=True):
             worth = getattr(self, item) * (1.0 if item in _ENDS else self.scale)
             if worth:
-                total += np.multiply(count, worth)
-        return total
+                yield item, worth, count
 
 
 def knob_specs(config: RewardConfig) -> tuple[KnobSpec, ...]:

@@ -70,7 +70,7 @@ class MarioWorld:
             action_names=config.action_names,
             forward_actions=forward_actions(config.action_names),
             forward_fact="x",
-            share_counts=("forward",),
+            share_counts=("forward", "stalled"),
         )
         self._all = np.arange(num_lanes, dtype=np.int32)
         self._seeds = np.zeros(num_lanes, np.uint64)
@@ -188,9 +188,10 @@ class MarioWorld:
         self._consoles.step(held, self._view.frames, self._watched)
         before, after = self._facts, read_facts(self._watched)
         seen = look(after)
-        counted = self._progress.advance(before, after, seen)
-        reward = self._worth.rewards(counted).astype(np.float32)
         progress = self._progress
+        counted = progress.advance(before, after, seen)
+        counts = {**progress.counts(), **self._worth.sums(counted)}
+        reward = self._worth.rewards(counted).astype(np.float32)
         ends = self._limits.ends(seen, progress.left_level, progress.looped, progress.stalled, progress.steps)
         ended = ends >= 0
         self._facts = self._final_facts = self._run_on(after, ended)
@@ -222,7 +223,7 @@ class MarioWorld:
             cut_observations=cut,
             valid=self._valid,
             episodes=episodes,
-            counts={"forward": float(np.count_nonzero(progress.forward)), **self._counts},
+            counts={**counts, **self._counts},
         )
 
     def _count_cleared(self, lanes: Integers, ends: Integers) -> None:

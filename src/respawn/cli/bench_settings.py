@@ -1,0 +1,50 @@
+"""Which trainings a bench measures: presets, with the settings that follow `--`."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from respawn.cli.arguments import parse
+from respawn.cli.engine_built import engine_must_be_built
+from respawn.cli.train import with_whole_rom_option
+from respawn.presets import find_preset
+
+if TYPE_CHECKING:
+    from respawn.training.config import RunConfig
+
+
+def split_settings(words: Sequence[str]) -> tuple[list[str], list[str]]:
+    """The words of the bench, and those after `--`, which are a training's."""
+    words = list(words)
+    if "--" not in words:
+        return words, []
+    place = words.index("--")
+    return words[:place], words[place + 1 :]
+
+
+def trained(preset: str, settings: Sequence[str], *, device: str, threads: int | None = None) -> "RunConfig":
+    """The configuration of a preset with other settings, refused at once where it could not be trained here.
+
+    Args:
+      preset: its name.
+      settings: as `respawn train` takes them.
+      device: where to compute.
+      threads: that torch computes with; None: as the preset has it.
+    """
+    # Imported only now: what is above needs no torch, which takes seconds to load.
+    from respawn.training.config import RunConfig
+    from respawn.training.device import resolve_device, resolve_threads
+    from respawn.worlds.mario.config import MarioConfig
+
+    config = find_preset(preset)
+    if settings:
+        config = parse(RunConfig, with_whole_rom_option(list(settings)), f"respawn train {preset}", config)
+    config = replace(config, device=device, threads=resolve_threads(config.threads if threads is None else threads))
+    resolve_device(config.device, wants_gpu=config.wants_gpu)  # refused once, not once a row
+    if isinstance(config.world, MarioConfig):
+        with engine_must_be_built():
+            from respawn.worlds.mario.rom import find_rom
+
+        find_rom(Path(config.world.rom) if config.world.rom else None, config.world.region)
+    return config

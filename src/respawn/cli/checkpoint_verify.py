@@ -1,0 +1,227 @@
+"""respawn checkpoint verify: whether a run's checkpoints are whole, and what resuming would do with them."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import tyro
+from rich.markup import escape
+
+from respawn.checkpoints.store import saved
+from respawn.checkpoints.verification import (
+    SIDES,
+    Examined,
+    Resumption,
+    Surroundings,
+    Verdict,
+    examine,
+    what_resuming_does,
+)
+from respawn.cli.arguments import RunsDirectory, parse
+from respawn.cli.checkpoint_names import (
+    checkpoint_at,
+    find_checkpoint,
+    find_run,
+    is_run,
+    no_checkpoint,
+    split_name,
+)
+from respawn.cli.progress import Tell, progress_bar
+from respawn.cli.sizes import size
+from respawn.cli.tables import console, new_table, number
+from respawn.cli.wording import command_for
+from respawn.errors import CheckpointError, ConfigError, RespawnError, RunFolderError
+from respawn.runs.layout import RunFolder
+
+if TYPE_CHECKING:
+    from respawn.training.config import RunConfig
+
+_MOST_ROUNDS = 3
+"""Times that all checkpoints are looked at, where a run deletes them faster than that."""
+
+_STYLES = {"whole": "green", "damaged": "red", "unreadable": "red", "let go": "yellow", "unknown": "dim"}
+
+
+@dataclass(frozen=True)
+class VerifyArguments:
+    """Check every checkpoint of a run, or one: files, parts, rows, settings.
+
+    Nothing is changed. The exit code is 1 where anything is damaged.
+    """
+
+    checkpoint: Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="RUN|FOLDER")]
+    """a run, for all its checkpoints; RUN@best, RUN@u00000100 or RUN@100 for one; or a checkpoint's folder"""
+    world: bool = False
+    """also put the run together, aside, and compare what is seen and done in its world"""
+    runs: RunsDirectory = Path("runs")
+    """the folder that holds the runs"""
+    json: bool = False
+    """print JSON instead of a table"""
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """What is to be verified."""
+
+    paths: Sequence[Path]
+    folder: RunFolder | None
+    whole_run: bool
+
+
+def main(words: list[str]) -> int:
+    """Verify; 1 where anything is damaged."""
+    arguments = parse(VerifyArguments, words, "respawn checkpoint verify")
+    asked = _asked(arguments.runs, arguments.checkpoint)
+    if arguments.world and asked.folder is None:
+        raise ConfigError(f"--world compares with the run, and {arguments.checkpoint} lies in none; leave it out")
+    with progress_bar() as tell:
+        around = _surroundings(asked.folder, with_world=arguments.world)
+        examined = _examined(asked, around, tell)
+    goes_on = asked.folder is not None and asked.folder.is_locked()
+    resumption = what_resuming_does(examined) if asked.whole_run and not goes_on else None
+    if arguments.json:
+        print(json.dumps(as_json(asked.folder, examined, resumption), indent=2))
+    else:
+        _show(asked.folder, examined, resumption, with_world=arguments.world)
+        if goes_on:
+            print("The run is going on: it makes new checkpoints, and deletes old ones.")
+    return 0 if all(each.is_whole for each in examined) else 1
+
+
+def as_json(folder: RunFolder | None, examined: Sequence[Examined], resumption: Resumption | None) -> dict[str, Any]:
+    """What was found as plain data."""
+    return {
+        "run": None if folder is None else folder.name,
+        "whole": all(each.is_whole for each in examined),
+        "checkpoints": [
+            {
+                "name": each.path.name,
+                "path": str(each.path),
+                "whole": each.is_whole,
+                "bytes": each.size_bytes,
+                "updates": each.manifest.updates if each.manifest else None,
+                "decisions": each.manifest.decisions if each.manifest else None,
+                "saved_at": each.manifest.saved_at if each.manifest else None,
+                **{side: asdict(verdict) for side, verdict in each.verdicts.items()},
+            }
+            for each in examined
+        ],
+        "set_aside": [] if folder is None else _set_aside(folder),
+        "resuming": None
+        if resumption is None
+        else {**asdict(resumption), "path": resumption.path and str(resumption.path)},
+    }
+
+
+def _asked(runs_dir: Path, word: str) -> _Asked:
+    name, which = split_name(word)
+    if which or (not is_run(runs_dir / name) and checkpoint_at(Path(name)) is not None):
+        named = find_checkpoint(runs_dir, word)
+        return _Asked([named.path], named.folder, whole_run=False)
+    folder = find_run(runs_dir, name)
+    paths = saved(folder.checkpoints)
+    if not paths:
+        raise no_checkpoint(folder)
+    return _Asked(paths, folder, whole_run=True)
+
+
+def _surroundings(folder: RunFolder | None, *, with_world: bool) -> Surroundings:
+    """What the run around its checkpoints is now."""
+    if folder is None:
+        return Surroundings()
+    # Imported only now: torch takes seconds to load, and a mistake should be told at once.
+    from respawn.training.checkpoint_facts import row_streams
+    from respawn.training.config import config_sha256
+    from respawn.training.recorded import load_config
+
+    around = Surroundings(streams=row_streams(folder))
+    try:
+        config = load_config(folder)
+    except RunFolderError as error:
+        return replace(around, settings_problem=str(error))
+    around = replace(around, config_sha256=config_sha256(config))
+    return _with_world(around, config) if with_world else around
+
+
+def _with_world(around: Surroundings, config: "RunConfig") -> Surroundings:
+    from respawn.training.trial import try_out
+
+    try:
+        return replace(around, world=try_out(replace(config, device="cpu")).world)
+    except RespawnError as error:
+        return replace(around, world_problem=f"the run cannot be put together here: {error}")
+
+
+def _examined(asked: _Asked, around: Surroundings, tell: Tell) -> list[Examined]:
+    """Every checkpoint that is still there in the end, oldest first; a run that goes on deletes some meanwhile."""
+    paths = list(asked.paths)
+    for _ in range(_MOST_ROUNDS):
+        found = []
+        for done, path in enumerate(reversed(paths)):  # the newest first, which is the last to be deleted
+            found.append(examine(path, around, _as_part(tell, done, len(paths))))
+        left = [each for each in reversed(found) if each.path.exists()]
+        if left:
+            return left
+        paths = saved(asked.folder.checkpoints) if asked.folder is not None and asked.whole_run else []
+    raise CheckpointError(
+        f"{asked.paths[-1]} was deleted while it was looked at, as a run that goes on does; try again"
+    )
+
+
+def _as_part(tell: Tell, done: int, of: int) -> Tell:
+    """Tell of one checkpoint as a part of all."""
+    return lambda doing, share: tell(doing, (done + share) / of)
+
+
+def _set_aside(folder: RunFolder) -> list[str]:
+    return sorted(path.name for path in folder.checkpoints.glob("damaged-*"))
+
+
+def _show(
+    folder: RunFolder | None, examined: Sequence[Examined], resumption: Resumption | None, *, with_world: bool
+) -> None:
+    _show_table(examined, [side for side in SIDES if with_world or side != "world"])
+    print()
+    for each in examined:
+        for problem in each.problems:
+            print(f"{each.path.name}: {problem}")
+    if folder is not None and (aside := _set_aside(folder)):
+        print(f"Set aside as damaged when the run was resumed: {', '.join(aside)}")
+    damaged = [each for each in examined if not each.is_whole]
+    print(f"{len(damaged)} of {len(examined)} damaged." if damaged else f"{_all(len(examined))} whole.")
+    if folder is not None and resumption is not None:
+        print(_about_resuming(folder, resumption))
+
+
+def _all(count: int) -> str:
+    return {1: "It is", 2: "Both are"}.get(count, f"All {number(count)} are")
+
+
+def _show_table(examined: Sequence[Examined], sides: Sequence[str]) -> None:
+    table = new_table()
+    table.add_column("checkpoint", overflow="fold")
+    for name in ("update", "size"):
+        table.add_column(name, justify="right", no_wrap=True)
+    for side in sides:
+        table.add_column(side, no_wrap=True)
+    for each in examined:
+        updates = number(each.manifest.updates) if each.manifest else ""
+        states = (_state(side, each.verdicts.get(side)) for side in sides)
+        table.add_row(escape(each.path.name), updates, size(each.size_bytes), *states)
+    console().print(table)
+
+
+def _state(side: str, verdict: Verdict | None) -> str:
+    if verdict is None:
+        return ""
+    compared = {"whole": "same", "damaged": "other"} if side in ("settings", "world") else {}
+    return f"[{_STYLES[verdict.state]}]{compared.get(verdict.state, verdict.state)}[/]"
+
+
+def _about_resuming(folder: RunFolder, resumption: Resumption) -> str:
+    passed_over = f"would pass over {', '.join(resumption.passed_over)} and " if resumption.passed_over else "would "
+    if resumption.path is None:
+        return f"'{command_for('resume', folder)}' {passed_over}be refused: {resumption.refusal}"
+    return f"'{command_for('resume', folder)}' {passed_over}go on from {resumption.path.name}."

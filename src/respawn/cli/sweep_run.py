@@ -1,0 +1,172 @@
+"""The part of `respawn sweep` that needs torch and Optuna: a study is opened, worked on and summed up."""
+
+import json
+import os
+import sys
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Annotated
+
+import optuna
+import tyro
+
+from respawn.cli.arguments import RunsDirectory, check_at_least, parse
+from respawn.cli.sweep_telling import Teller, tell_study
+from respawn.errors import ConfigError, StudyError
+from respawn.presets import find_preset
+from respawn.processes.child import Family
+from respawn.sweeps.default_space import default_space
+from respawn.sweeps.definition import Definition, Direction, Score, default_objective, machine_settings, whole_training
+from respawn.sweeps.finals import Final, finals_of
+from respawn.sweeps.places import StudyFolder, made_folder, study_folder
+from respawn.sweeps.publish import publish
+from respawn.sweeps.results import write_results
+from respawn.sweeps.rows import TrialRow, best_first, trial_rows
+from respawn.sweeps.space import read_space
+from respawn.sweeps.storage import (
+    PrunerName,
+    SamplerName,
+    forgotten_if_refused,
+    open_study,
+    storage_failures_told,
+    storage_url,
+)
+from respawn.sweeps.supervisor import Supervisor
+from respawn.sweeps.trial_config import check_decisions
+from respawn.sweeps.trial_run import check_new_names
+from respawn.sweeps.worker import WorkerPlan
+from respawn.training.config import RunConfig
+from respawn.training.config_file import with_config_file
+from respawn.training.trial import try_out
+
+
+@dataclass(frozen=True)
+class SweepArguments:
+    """Train many runs of a preset with other settings, to find out which are best."""
+
+    trials: int = 20
+    """runs in the study, all counted: typed again with more, it goes on"""
+    name: Annotated[str | None, tyro.conf.arg(metavar="NAME")] = None
+    """of the study; none: the preset"""
+    workers: int = 1
+    """runs at a time, each in a process of its own"""
+    space: Annotated[Path | None, tyro.conf.arg(metavar="FILE")] = None
+    """TOML: what to search; none: what 'respawn sweep space PRESET' says"""
+    objective: Annotated[str | None, tyro.conf.arg(metavar="METRIC")] = None
+    """the metric of evaluations that counts; none: levels cleared, fish that survive, or else the return"""
+    direction: Direction = "maximise"
+    """of the objective"""
+    score: Score = "final"
+    """what a run is worth: mean of its last three evaluations, mean of all, or the best of them"""
+    sampler: SamplerName = "tpe"
+    """what draws settings"""
+    pruner: PrunerName = "median"
+    """what cuts runs short that are not promising"""
+    finalists: int = 3
+    """best runs that are judged again, on fresh seeds; 0: none"""
+    final_episodes: int = 100
+    """episodes that each of them plays"""
+    storage: Annotated[str | None, tyro.conf.arg(metavar="URL")] = None
+    """any of Optuna's, or journal:FILE; none: study.db in the study's folder; 'temporary': keep no study"""
+    sweeps: Annotated[Path, tyro.conf.arg(metavar="DIR")] = Path("sweeps")
+    """the folder that holds studies"""
+    runs: RunsDirectory = Path("runs")
+    """the folder that holds the runs"""
+    json: bool = False
+    """print what came of it as JSON, and progress elsewhere"""
+    config: Annotated[RunConfig, tyro.conf.arg(name="")] = field(default_factory=RunConfig)
+
+
+def sweep(preset: str, words: list[str], config_file: Path | None) -> int:
+    """Work on a study until it has all its trials; returns the exit code."""
+    base = find_preset(preset)
+    if config_file is not None:
+        base = with_config_file(base, config_file)
+    arguments = parse(SweepArguments, words, f"respawn sweep {preset}", SweepArguments(config=base))
+    check_at_least(arguments, {"trials": 1, "workers": 1, "finalists": 0, "final_episodes": 1})
+    name = preset if arguments.name is None else arguments.name
+    folder = study_folder(arguments.sweeps, name)
+    definition = _definition(preset, arguments)
+    with ExitStack() as closing:
+        if arguments.storage == "temporary":
+            aside = Path(closing.enter_context(TemporaryDirectory(prefix="respawn-sweep-")))
+            url = storage_url(StudyFolder(aside), None)
+        else:
+            url = storage_url(folder, arguments.storage)
+        with storage_failures_told():
+            return _worked(definition, folder, url, arguments)
+
+
+def _definition(preset: str, arguments: SweepArguments) -> Definition:
+    asked = arguments.config
+    base = whole_training(asked, plan_is_said=asked.planned_updates != find_preset(preset).planned_updates)
+    file = arguments.space
+    space = default_space(base) if file is None else read_space(file.expanduser(), preset, base)
+    objective = arguments.objective or default_objective(base)
+    definition = Definition(preset, base, space, objective, arguments.direction, arguments.score)
+    check_decisions(definition)
+    return definition
+
+
+def _worked(definition: Definition, folder: StudyFolder, url: str, arguments: SweepArguments) -> int:
+    try_out(definition.base)  # whether there is a world and a model at all, before anything is left behind
+    with made_folder(folder), folder.choosing():
+        study = open_study(url, folder.name, definition)
+        with forgotten_if_refused(study):
+            if not study.get_trials(deepcopy=False):
+                check_new_names(folder.name, arguments.runs)
+            _make_runs_dir(arguments.runs)
+    teller = Teller(study, definition, arguments.trials, to_stderr=arguments.json)
+    teller.begin(folder.name)
+    plan = WorkerPlan(
+        family=Family(0, 0),
+        url=url,
+        name=folder.name,
+        folder=folder.path.absolute(),
+        runs_dir=arguments.runs.absolute(),
+        trials=arguments.trials,
+        sampler=arguments.sampler,
+        pruner=arguments.pruner,
+        threads=max(_cores() // arguments.workers, 1),
+        machine=machine_settings(definition.base),
+        command=tuple(sys.argv),
+    )
+    exit_code = Supervisor(plan, folder, teller.hear).work(arguments.workers)
+    rows = trial_rows(study, definition)
+    finals = [] if exit_code else _finals(study, definition, rows, arguments, teller)
+    summary = write_results(folder, definition, rows, finals)
+    publish(study, definition, folder, rows, finals)
+    if arguments.json:
+        print(json.dumps(summary, indent=2))
+    else:
+        tell_study(folder, definition, rows, finals)
+    if exit_code:
+        teller.say("Stopped, and saved: the same command goes on where it was.")
+        return exit_code
+    if all(row.state == "failed" for row in rows):
+        raise StudyError(f"all {len(rows)} trials of study {folder.name} failed, the last with: {rows[-1].cause}")
+    return 0
+
+
+def _finals(
+    study: optuna.Study, definition: Definition, rows: list[TrialRow], arguments: SweepArguments, teller: Teller
+) -> list[Final]:
+    """The best once more, unless somebody else is still at work."""
+    if any(row.state == "running" for row in rows):
+        teller.say("Others are still at work on this study; the best are judged again when they are done.")
+        return []
+    best = best_first(rows, definition)[: arguments.finalists]
+    return finals_of(study, definition, best, arguments.runs, arguments.final_episodes, teller.say)
+
+
+def _make_runs_dir(runs: Path) -> None:
+    try:
+        runs.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise ConfigError(f"--runs wants a folder, and {runs} cannot be made ({error.strerror})") from None
+
+
+def _cores() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -1,0 +1,145 @@
+"""What a sweep says while it works, and what it came to, for people."""
+
+import sys
+from collections.abc import Mapping, Sequence
+from time import monotonic
+from typing import Any
+
+import optuna
+from rich.markup import escape
+
+from respawn.cli.tables import console, new_table, number
+from respawn.sweeps.definition import Definition
+from respawn.sweeps.figures import short_name
+from respawn.sweeps.finals import Final
+from respawn.sweeps.option_words import option_words
+from respawn.sweeps.places import StudyFolder
+from respawn.sweeps.results import beside_the_file, best_settings
+from respawn.sweeps.rows import TrialRow, best_first, trial_rows
+from respawn.sweeps.score import SCORES
+from respawn.sweeps.supervisor import LOST, STOPPING
+from respawn.sweeps.trial_config import drawn_settings
+from respawn.sweeps.worker import BEGUN, ENDED, JUDGED
+
+SHOWN_TRIALS = 10
+_SECONDS_BETWEEN_EVALUATIONS = 20.0
+
+
+class Teller:
+    """Says what workers do, a line for each thing worth knowing."""
+
+    def __init__(self, study: optuna.Study, definition: Definition, trials: int, *, to_stderr: bool) -> None:
+        self._study = study
+        self._definition = definition
+        self._trials = trials
+        self._to_stderr = to_stderr
+        self._last_evaluation = monotonic()
+
+    def say(self, line: str) -> None:
+        """Print a line at once."""
+        print(line, file=sys.stderr if self._to_stderr else sys.stdout, flush=True)
+
+    def begin(self, name: str) -> None:
+        """Say what is to be done, and how far it is."""
+        definition, states = self._definition, [row.state for row in trial_rows(self._study, self._definition)]
+        left = states.count("running")
+        done = len(states) - left
+        decisions = definition.evaluations * definition.interval_decisions
+        self.say(
+            f"Study {name}: {definition.direction} {definition.objective}, {SCORES[definition.score].partition(',')[0]}"
+        )
+        self.say(f"over {len(definition.space)} settings, with {decisions:,} decisions a trial.")
+        if states:
+            self.say(f"{done} of {self._trials} trials are done, {left} begun; going on.")
+
+    def hear(self, worker: int, kind: str, facts: Mapping[str, Any]) -> None:
+        """Say what a worker told of, if it is worth a line."""
+        if kind == BEGUN:
+            verb = "goes on where it was left" if facts["is_taken_up"] else "begins"
+            drawn = drawn_settings(self._definition.space, facts["drawn"])
+            self.say(f"{self._trial(facts)} {verb}: {told_settings(drawn)}")
+        elif kind == JUDGED:
+            self._evaluation(facts)
+        elif kind == ENDED:
+            self._end(facts)
+        elif kind == LOST:
+            self.say(f"Worker {worker} is gone ({facts['how']}); another takes up what it left.")
+        elif kind == STOPPING:
+            self.say("Stopping: trials are saved where they are; once more: at once.")
+
+    def _trial(self, facts: Mapping[str, Any]) -> str:
+        return f"Trial {facts['number']:>3} ({facts['number'] + 1} of {self._trials})"
+
+    def _evaluation(self, facts: Mapping[str, Any]) -> None:
+        if monotonic() - self._last_evaluation < _SECONDS_BETWEEN_EVALUATIONS:
+            return
+        self._last_evaluation = monotonic()
+        whole = self._definition.evaluations * self._definition.interval_decisions
+        self.say(
+            f"Trial {facts['number']:>3}: {facts['value']:.4g} after {facts['decisions']:,} of {whole:,} decisions"
+        )
+
+    def _end(self, facts: Mapping[str, Any]) -> None:
+        if facts["state"] == "failed":
+            self.say(f"{self._trial(facts)} failed: {facts['cause']}")
+            return
+        if facts["state"] == "stopped":
+            self.say(f"{self._trial(facts)} is stopped and saved: run {facts['run']}")
+            return
+        ranked = best_first(trial_rows(self._study, self._definition), self._definition)
+        best = f"; best {ranked[0].value:.4g} by trial {ranked[0].trial}" if ranked else ""
+        verb = "complete:" if facts["state"] == "complete" else "pruned at"
+        self.say(f"{self._trial(facts)} {verb} {facts['value']:.4g}{best}")
+
+
+def told_settings(settings: Mapping[str, Any]) -> str:
+    """Settings in one line, by the last part of their names."""
+    return ", ".join(f"{short_name(name, settings)} {_value(value)}" for name, value in settings.items())
+
+
+def tell_study(folder: StudyFolder, definition: Definition, rows: Sequence[TrialRow], finals: Sequence[Final]) -> None:
+    """How many trials ended how, the best of them, and what to do with the best."""
+    called = {"complete": "complete", "pruned": "pruned", "failed": "failed", "running": "begun"}
+    counts = {word: sum(row.state == state for row in rows) for state, word in called.items()}
+    said = ", ".join(f"{count} {word}" for word, count in counts.items() if count)
+    print(f"\nStudy {folder.name}: {len(rows)} trial{'' if len(rows) == 1 else 's'}, {said or 'none begun'}")
+    ranked = best_first(rows, definition)
+    if not ranked:
+        return
+    _table(ranked[:SHOWN_TRIALS], definition, finals)
+    best = ranked[0]
+    again = {final.number: final for final in finals}
+    if best.trial in again:
+        final = again[best.trial]
+        print(
+            f"Trial {best.trial} was chosen for its {best.value:.4g}; on {final.episodes} seeds that nothing was "
+            f"chosen by, it comes to {final.value:.4g}."
+        )
+    settings = best_settings(best, definition)
+    words = option_words(settings)
+    if words is not None:
+        print(f"Train its like:  respawn train {definition.preset} {words}")
+    if folder.best.exists():
+        print(f"The same:        respawn train --config {folder.best}{beside_the_file(settings)}")
+        print(f"All trials:      {folder.trials}; figures: {folder.path}/*.png")
+
+
+def _table(ranked: Sequence[TrialRow], definition: Definition, finals: Sequence[Final]) -> None:
+    table = new_table()
+    again = {final.number: final for final in finals}
+    columns = ["trial", definition.objective.partition("/")[2], *(["fresh seeds"] if again else []), "decisions"]
+    for name in columns:
+        table.add_column(name, justify="right", no_wrap=True)
+    for name in definition.space:
+        table.add_column(short_name(name, definition.space), justify="right", overflow="fold")
+    for row in ranked:
+        fresh = [number(again[row.trial].value) if row.trial in again else ""] if again else []
+        cells = [str(row.trial), number(row.value), *fresh, number(row.decisions)]
+        table.add_row(*cells, *(escape(_value(row.settings.get(name))) for name in definition.space))
+    console().print(table)
+
+
+def _value(value: Any) -> str:
+    if isinstance(value, list):
+        return "x".join(str(each) for each in value)
+    return f"{value:.3g}" if isinstance(value, float) else str(value)

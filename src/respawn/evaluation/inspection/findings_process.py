@@ -1,0 +1,151 @@
+"""Findings about the run's process: whether it lives and moves, how it ended, what it lost and what it uses up."""
+
+from collections.abc import Iterator
+
+from respawn.evaluation.inspection.finding import Finding, Severity
+from respawn.evaluation.inspection.inspect import Inspection
+from respawn.evaluation.inspection.spans import span
+from respawn.evaluation.inspection.wear import Trend
+
+VAIN_RESUMES = 3
+"""After so many resumes from one checkpoint, another one is not going to help."""
+GROWN_SHARE, GROWN_MIB = 1.5, 500.0
+GROWN_HANDLES = 50.0
+FULL_DISK_GIB = 1.0
+LOW_DISK_GIB, LOW_DISK_SHARE = 10.0, 0.05
+"""A twentieth of a large disk may be plenty: both must be low."""
+FULL_MEMORY_PERCENT = 90.0
+IDLE_GPU_PERCENT, IDLE_GPU_HOURS = 15.0, 0.1
+
+
+def standing_still(seen: Inspection, resume: str) -> Iterator[Finding]:
+    """A process that is there and does not move."""
+    life = seen.life
+    if not life.is_alive:
+        return
+    stop = f"stop it (kill {life.pid}; where that does nothing, kill -9 {life.pid})" if life.pid else "stop it"
+    look = f"read {seen.evidence.traces[0]}" if seen.evidence.traces else f"see where: py-spy dump --pid {life.pid}"
+    phases = "; ".join(f"{thread} in '{phase}'" for thread, phase in (life.beat.phases if life.beat else {}).items())
+    where = f" ({phases})" if phases else ""
+    if life.suspended_children:
+        pids = " ".join(str(pid) for pid in life.suspended_children)
+        sentence = f"workers or actors of the run are suspended: {pids.replace(' ', ', ')}"
+        yield Finding("bad", sentence, f"wake them: kill -CONT {pids}")
+    if life.process_state == "stopped":
+        yield Finding("bad", f"process {life.pid} is suspended{where}", f"wake it: kill -CONT {life.pid}")
+    elif life.is_stalled and life.beat is not None:
+        idle = life.beat.metrics.get("heartbeat/idle_seconds", 0.0)
+        yield Finding("bad", f"nothing has moved for {span(idle)}{where}", f"{look}; then {stop} and: {resume}")
+    elif life.is_silent:
+        which = "beat" if life.beat is not None else "row"
+        ago = span(life.ages_seconds[which] or 0.0)
+        yield Finding(
+            "bad", f"it is alive, and its last {which} came {ago} ago{where}", f"{look}; then {stop} and: {resume}"
+        )
+
+
+def ended(seen: Inspection, resume: str) -> Iterator[Finding]:
+    """A run that ended otherwise than it was meant to."""
+    life = seen.life
+    if life.status == "failed":
+        cause = life.cause or life.failure_line or "the cause is not recorded"
+        read = f"read {seen.folder.failure}, mend it" if seen.evidence.failure else "mend it"
+        yield Finding("bad", f"the run failed: {cause}", f"{read}, then: {resume}")
+    elif life.status == "killed":
+        yield Finding(
+            "bad", f"the process is gone without having ended the run{_lost(seen)}", _about_killed(seen, resume)
+        )
+    elif life.status == "stopped" and life.cause:
+        yield Finding("warning", f"the run was stopped and not saved{_lost(seen)}: {life.cause}", f"go on: {resume}")
+    may_go_on = life.status not in ("finished", "unknown")
+    if may_go_on and not seen.is_writable:
+        sentence = f"{seen.folder.path} may not be written to"
+        yield Finding("bad", sentence, "see to its permissions, and whether the disk is mounted read-only (mount)")
+
+
+def _lost(seen: Inspection) -> str:
+    lost = (seen.life.last_update or 0) - (seen.keeping.newest_update or 0)
+    many = "1 update" if lost == 1 else f"{lost:,} updates"
+    return f", and {many} after the newest checkpoint will be made again" if lost > 0 else ""
+
+
+def _about_killed(seen: Inspection, resume: str) -> str:
+    """Who may have done it, the likeliest first."""
+    hung = next((trace for trace in seen.evidence.traces if "/hung-" in trace), None)
+    memory = seen.wear.trends.get("system_memory_percent")
+    if seen.life.beat is not None and seen.life.beat.is_stalled and seen.evidence.traces:
+        return f"it had stood still: read {seen.evidence.traces[0]}; then: {resume}"
+    if hung is not None and hung == seen.evidence.traces[0]:
+        return f"it hung in native code, or was suspended and woken: read {hung}; then: {resume}"
+    if seen.wear.disk_free_gib < FULL_DISK_GIB:
+        return f"the disk is full: make room; then: {resume}"
+    if memory is not None and memory.last > FULL_MEMORY_PERCENT:
+        return f"the machine's memory was nearly full: make room, or use fewer lanes; then: {resume}"
+    return f"see who killed it (dmesg -T | grep -i 'killed process'); then: {resume}"
+
+
+def resumed_in_vain(seen: Inspection, resume: str) -> Iterator[Finding]:
+    """A run that is taken up again and again and never comes to its next checkpoint."""
+    began = [resumed.update for resumed in seen.happenings.resumed]
+    if not began or began[-1] is None or seen.life.status == "finished" or began[-1] != seen.keeping.newest_update:
+        return
+    last = began[-1]
+    times = next((at for at, update in enumerate(reversed(began)) if update != last), len(began))
+    if times >= VAIN_RESUMES:
+        sentence = f"it was resumed {times} times in a row from update {last} and never came to its next checkpoint"
+        older = f"go back further: move checkpoint {seen.keeping.whole[-1]} away" if len(seen.keeping.whole) > 1 else ""
+        yield Finding("bad", sentence, f"mend what ends it before resuming it again{'; or ' if older else ''}{older}")
+
+
+def lost_workers(seen: Inspection, resume: str) -> Iterator[Finding]:
+    """Workers and actors that had to be replaced."""
+    for kind, who in {"worker_replaced": "worker", "actor_replaced": "actor"}.items():
+        group = seen.happenings.of_kind(kind)
+        if group is not None:
+            severity: Severity = "note" if seen.happenings.is_past(group) else "warning"
+            many = f"1 {who} was" if group.count == 1 else f"{group.count:,} {who}s were"
+            last = "" if group.count == 1 else "the last time: "
+            log = group.facts.get("log") or seen.folder.workers
+            yield Finding(severity, f"{many} lost and replaced; {last}{group.message}", f"read {log}")
+
+
+def wear(seen: Inspection, resume: str) -> Iterator[Finding]:
+    """What is used up: disk, memory, files, threads; and a GPU that is not used."""
+    used, trends = seen.wear, seen.wear.trends
+    is_low = used.disk_free_gib < LOW_DISK_GIB and used.disk_free_share < LOW_DISK_SHARE
+    if is_low or used.disk_free_gib < FULL_DISK_GIB:
+        severity: Severity = "note" if seen.life.status == "finished" else "warning"
+        sentence = f"the disk has {used.disk_free_gib:.1f} GiB left ({used.disk_free_share:.0%})"
+        yield Finding(severity, sentence, "make room: without it no checkpoint can be saved")
+    for name, whose in {"memory_mib": "", "children_memory_mib": " of workers and actors"}.items():
+        trend = trends.get(name)
+        if trend is not None and trend.last > GROWN_SHARE * trend.first and trend.last - trend.first > GROWN_MIB:
+            grew = f"memory{whose} grew from {trend.first:,.0f} to {trend.last:,.0f} MiB in {used.hours:.1f} h"
+            yield Finding(
+                "warning", grew, "if it goes on, stop and resume the run, and see which world or observer grows"
+            )
+    for name, what in {"open_files": "open files", "threads": "threads"}.items():
+        trend = trends.get(name)
+        if trend is not None and trend.last > max(2 * trend.first, trend.first + GROWN_HANDLES):
+            grew = f"{what} grew from {trend.first:.0f} to {trend.last:.0f} in {used.hours:.1f} h"
+            yield Finding("warning", grew, _about_handles(name, seen.life.pid if seen.life.is_alive else None, resume))
+    yield from _idle_gpu(trends.get("gpu_utilisation"), used.hours)
+
+
+def _about_handles(name: str, pid: int | None, resume: str) -> str:
+    if pid is None:
+        return f"if they grow again after a resume, something is not closed: {resume}"
+    return f"something is not closed: ls -l /proc/{pid}/fd" if name == "open_files" else f"see py-spy dump --pid {pid}"
+
+
+def _idle_gpu(gpu: Trend | None, hours: float) -> Iterator[Finding]:
+    if gpu is not None and gpu.last < IDLE_GPU_PERCENT and hours > IDLE_GPU_HOURS:
+        sentence = f"the GPU is used for {gpu.last:.0f} % of the time"
+        yield Finding("note", sentence, "more lanes, or actors, feed it better: docs/collection.md")
+
+
+def no_heartbeats(seen: Inspection, resume: str) -> Iterator[Finding]:
+    """A run that goes on and gives no sign of life but its rows."""
+    if seen.life.is_alive and seen.life.beat is None and seen.pace.rows:
+        sentence = "there are no heartbeats: an older respawn wrote this run, or observers.heartbeat-seconds is 0"
+        yield Finding("note", sentence, "none is needed: whether it stands still is judged by its rows")

@@ -1,0 +1,77 @@
+"""A run looked at from all sides. Works on one that goes on, that was killed, that is damaged, and on old ones."""
+
+import os
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from respawn.errors import RunFolderError
+from respawn.evaluation.inspection.happenings import Evidence, Happenings, find_evidence, sort_events
+from respawn.evaluation.inspection.keeping import Keeping, look_at_checkpoints
+from respawn.evaluation.inspection.life import Life, read_life
+from respawn.evaluation.inspection.pace import Pace, measure_pace
+from respawn.evaluation.inspection.salvage import Salvage, read_config
+from respawn.evaluation.inspection.wear import Wear, measure_wear
+from respawn.runs.layout import RunFolder, find
+from respawn.runs.metadata import read_meta
+from respawn.runs.reader import read_beats, read_events, read_resources, read_updates
+
+
+@dataclass(frozen=True)
+class Inspection:
+    """All that a run's folder says about how it is."""
+
+    folder: RunFolder
+    is_writable: bool
+    config: dict[str, Any]
+    problems: tuple[str, ...]
+    """files that cannot be read, or not to their end"""
+    life: Life
+    happenings: Happenings
+    evidence: Evidence
+    pace: Pace
+    wear: Wear
+    keeping: Keeping
+
+
+def find_even_damaged(runs_dir: Path, name: str) -> RunFolder:
+    """The run folder of this name, though its own description may be unreadable; raises where there is none."""
+    try:
+        return find(runs_dir, name)
+    except RunFolderError:
+        for path in (runs_dir / name, Path(name)):
+            folder = RunFolder(path)
+            if name and any(file.exists() for file in (folder.meta, folder.config, folder.status, folder.updates)):
+                return folder
+        raise
+
+
+def inspect(folder: RunFolder, now: float | None = None) -> Inspection:
+    """Look at a run.
+
+    Args:
+      folder: the run; nothing in it is changed.
+      now: seconds since 1970; None: as the clock says.
+    """
+    moment = time.time() if now is None else now
+    salvage = Salvage()
+    salvage.asked(lambda: read_meta(folder), None)
+    config = read_config(folder, salvage)
+    life = read_life(folder, config, salvage, moment)
+    happenings = sort_events(salvage.rows(read_events(folder)))
+    pace = measure_pace(salvage.rows(read_updates(folder)))
+    since = happenings.resumed[-1].time if happenings.resumed else ""
+    wear = measure_wear(folder, salvage.rows(read_resources(folder)), salvage.rows(read_beats(folder)), since)
+    return Inspection(
+        folder=folder,
+        is_writable=os.access(folder.path, os.W_OK),
+        config=config,
+        problems=tuple(salvage.problems),
+        life=life,
+        happenings=happenings,
+        evidence=find_evidence(folder),
+        pace=pace,
+        wear=wear,
+        keeping=look_at_checkpoints(folder, moment),
+    )

@@ -1,0 +1,1 @@
+"""What a policy thinks while it plays: likelihoods of actions, values, and what really followed."""

@@ -1,0 +1,216 @@
+"""A sign of life at even intervals, whatever the run is doing; and an alarm when nothing moves any more.
+
+Written straight to its own file by a thread of its own, not through the hub: a run that hangs inside an observer still
+has a heart that beats.
+"""
+
+import time
+from collections import deque
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from math import inf
+from pathlib import Path
+
+import psutil
+
+from respawn.contracts.records import Beat, Event, Record
+from respawn.contracts.saveable import StateTree
+from respawn.observers.jsonl import JsonlStream
+from respawn.observers.slow_steps import SlowSteps
+from respawn.observers.stack_dumps import LastResort, try_to_dump
+from respawn.observers.stillness import Stillness
+from respawn.observers.thread_phases import ThreadPhases
+from respawn.observers.throttle import EverySeconds
+from respawn.observers.ticker import Ticker
+from respawn.observers.whereabouts import Whereabouts
+
+RATE_BEATS = 8
+"""Beats that rates are taken over."""
+JUMP_SECONDS = 2.0
+"""Two clocks that drift apart by more than this between two looks were not drifting: one was set."""
+LONGEST_LOOK_SECONDS = 1.0
+SHORTEST_LOOK_SECONDS = 0.05
+SHORTEST_REARM_SECONDS = 1.0
+"""The last resort is a thread of its own each time it is armed, so not at every look."""
+
+
+@dataclass(frozen=True)
+class HeartbeatLimits:
+    """How often the heart beats, and when it sounds an alarm."""
+
+    beat_seconds: float
+    stall_seconds: float
+    """0: nothing counts as standing still"""
+
+
+class Heartbeat:
+    """Beats, and watches that the run moves. The file is history: resuming adds to it."""
+
+    def __init__(
+        self,
+        stream: JsonlStream,
+        phases: ThreadPhases,
+        slow_steps: SlowSteps,
+        traces: Path,
+        notify: Callable[[Event], None],
+        limits: HeartbeatLimits,
+        *,
+        on_stall: Callable[[str], None] = lambda sentence: None,
+        ends_when_hung: bool = False,
+    ) -> None:
+        """Begin to beat.
+
+        Args:
+          stream: where beats go.
+          phases: what threads say they are doing.
+          slow_steps: looks at the same.
+          traces: where stacks are dumped.
+          notify: is told of alarms; must come back also where the hub hangs (`told_beside`).
+          limits: how often, how long.
+          on_stall: is called when nothing moves any more, after everybody was told.
+          ends_when_hung: end the process, with exit code 1, where native code never lets this thread run again.
+        """
+        self._stream = stream
+        self._phases = phases
+        self._slow_steps = slow_steps
+        self._traces = traces
+        self._tell = notify
+        self._limits = limits
+        self._on_stall = on_stall
+        self._process = psutil.Process()
+        self._process.cpu_percent()  # the first call measures nothing
+        self._where = Whereabouts()
+        self._history: deque[tuple[float, int, int]] = deque(maxlen=RATE_BEATS)  # seconds, updates, decisions
+        self._due = EverySeconds(limits.beat_seconds, time.monotonic)
+        self._rearm_seconds = max(SHORTEST_REARM_SECONDS, limits.stall_seconds / 10)
+        self._rearm_due = EverySeconds(self._rearm_seconds, time.monotonic)
+        look_seconds = _look_seconds(limits, slow_steps)
+        self._stillness = Stillness(look_seconds, time.monotonic)
+        self._stalled_at: float | None = None
+        self._clocks = (time.time(), time.monotonic())
+        self._last_resort = LastResort(traces / f"hung-{time.time():.0f}.txt", ends_process=ends_when_hung)
+        self._beat()
+        self._due.due()
+        self._ticker = Ticker("heartbeat", look_seconds, self._look)
+
+    def receive(self, record: Record) -> None:
+        """Know how far the run is."""
+        were_known = self._where.are_known
+        self._where.note(record)
+        if self._where.are_known and not were_known:
+            self._begin_rates()  # a run that was taken up has not made all its updates just now
+        self._ticker.check()
+
+    def state(self) -> StateTree:
+        """The stream's, and how far the run is."""
+        return {**self._stream.state(), **self._where.state()}
+
+    def restore(self, state: StateTree) -> None:
+        """The stream's, and how far the run is."""
+        self._stream.restore(state)
+        self._where.restore(state)
+        self._begin_rates()
+
+    def close(self) -> None:
+        """Beat once more, and stop, and raise what ended the beating if nobody was told; safe to call twice."""
+        self._ticker.close()
+        self._last_resort.disarm()
+        if not self._stream.is_closed:
+            try:
+                self._beat()
+            finally:
+                self._stream.close()
+        self._ticker.check()
+
+    def _look(self) -> None:
+        if self._limits.stall_seconds > 0 and self._rearm_due.due():
+            self._last_resort.arm(1.5 * self._limits.stall_seconds + self._rearm_seconds + LONGEST_LOOK_SECONDS)
+        self._tell_of_last_resort()
+        self._watch_clock()
+        self._slow_steps.look(self._phases.look())
+        is_due = self._due.due()
+        if self._watch_for_stall() or is_due:
+            self._beat()
+
+    def _tell_of_last_resort(self) -> None:
+        path = self._last_resort.fired()
+        if path is not None:
+            message = (
+                "for a long time not even the thread that watches could run: native code held the interpreter, or the "
+                f"process was stopped; the stacks of all threads are in {path.parent.name}/{path.name}"
+            )
+            self._tell(Event("hung", message, "error", {"trace": str(path)}))
+
+    def _watch_for_stall(self) -> bool:
+        """Sound the alarm once when the run stands still; answers whether that changed."""
+        idle, limit = self._stillness.seconds(self._phases.last_move()), self._limits.stall_seconds
+        if limit > 0 and idle > limit and self._stalled_at is None:
+            self._stalled_at = time.monotonic()
+            self._beat()
+            self._alarm(idle)
+            return False
+        if self._stalled_at is not None and idle < limit:
+            stood = time.monotonic() - self._stalled_at + limit
+            self._stalled_at = None
+            self._tell(Event("moving_again", f"the run moves again after it stood still for {stood:.0f} s"))
+            return True
+        return False
+
+    def _alarm(self, idle: float) -> None:
+        doing = self._phases.look()
+        where = "; ".join(f"{each.thread} is in '{each.phase}'" for each in doing) or "no thread says what it does"
+        sentence = f"nothing has moved for {idle:.0f} s: {where}"
+        facts: dict[str, str | float] = {"idle_seconds": idle}
+        facts |= {each.thread: each.phase for each in doing}
+        kept = try_to_dump(self._traces, "stalled", sentence, doing)
+        self._tell(Event("stalled", sentence + kept.said, "error", {**facts, **kept.facts}))
+        self._on_stall(sentence + kept.said)
+
+    def _watch_clock(self) -> None:
+        """Tell when the system's clock was set: times in the streams are its, spans of time are not."""
+        wall, steady = time.time(), time.monotonic()
+        jumped = (wall - self._clocks[0]) - (steady - self._clocks[1])
+        self._clocks = (wall, steady)
+        if abs(jumped) > JUMP_SECONDS:
+            message = (
+                f"the system's clock jumped by {jumped:+.0f} s (it was set, or the machine slept): times in the "
+                "streams jump too; limits and rates go by another clock and do not"
+            )
+            self._tell(Event("clock_jumped", message, "warning", {"seconds": jumped}))
+
+    def _beat(self) -> None:
+        update, decisions = self._where.update_and_decisions()
+        history = self._history
+        history.append((time.monotonic(), update, decisions))
+        phases = {each.thread: each.phase for each in self._phases.look()}
+        metrics = {**_rates(history), **self._about_process()}
+        self._stream.receive(Beat(update, decisions, phases, self._stalled_at is not None, metrics))
+
+    def _begin_rates(self) -> None:
+        self._history = deque([(time.monotonic(), *self._where.update_and_decisions())], maxlen=RATE_BEATS)
+
+    def _about_process(self) -> dict[str, float]:
+        process = self._process
+        with process.oneshot():
+            return {
+                "heartbeat/idle_seconds": self._phases.idle_seconds(),
+                "heartbeat/rss_mib": process.memory_info().rss / 2**20,
+                "heartbeat/cpu_percent": process.cpu_percent(),
+                "heartbeat/threads": float(process.num_threads()),
+                "heartbeat/open_files": float(process.num_fds()) if hasattr(process, "num_fds") else float("nan"),
+            }
+
+
+def _look_seconds(limits: HeartbeatLimits, slow_steps: SlowSteps) -> float:
+    """Often enough for all that is to be seen."""
+    wanted = min(limits.beat_seconds, limits.stall_seconds / 4 or inf, slow_steps.look_seconds)
+    return max(SHORTEST_LOOK_SECONDS, min(wanted, LONGEST_LOOK_SECONDS))
+
+
+def _rates(history: Sequence[tuple[float, int, int]]) -> dict[str, float]:
+    (began, first_update, first_decisions), (now, update, decisions) = history[0], history[-1]
+    span = max(now - began, 1e-9)
+    return {
+        "heartbeat/updates_per_second": (update - first_update) / span,
+        "heartbeat/decisions_per_second": (decisions - first_decisions) / span,
+    }

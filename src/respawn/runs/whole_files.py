@@ -1,0 +1,35 @@
+"""Files of any kind that are whole or not there at all."""
+
+import contextlib
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import BinaryIO
+
+from respawn.runs.json_files import fsync_directory
+
+
+@contextlib.contextmanager
+def written_whole(path: Path) -> Iterator[BinaryIO]:
+    """A file to write to, which takes the place of `path` when all went well and is gone when it did not.
+
+    Written aside, synced, renamed: whoever reads, and whenever the power goes, sees the old file or the new one.
+    """
+    aside = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    try:
+        with aside.open("wb") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        aside.replace(path)
+    except BaseException:
+        aside.unlink(missing_ok=True)
+        raise
+    fsync_directory(path.parent)
+
+
+def write_text(path: Path, text: str) -> None:
+    """Replace a file by one that holds this text, and make its folder where it is not there."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with written_whole(path) as file:
+        file.write(text.encode())

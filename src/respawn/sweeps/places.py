@@ -1,0 +1,119 @@
+"""Where everything in a study's folder is, and who is at work on which trial."""
+
+import contextlib
+import shutil
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from filelock import FileLock, Timeout
+
+from respawn.errors import RunFolderError
+from respawn.evaluation.out_files import written_aside
+from respawn.runs.layout import check_name
+
+
+@dataclass(frozen=True)
+class StudyFolder:
+    """One study's folder; every path in it is named here and nowhere else."""
+
+    path: Path
+
+    @property
+    def name(self) -> str:
+        """The study's name, which is the folder's."""
+        return self.path.name
+
+    @property
+    def database(self) -> Path:
+        """The study itself, unless it is kept elsewhere."""
+        return self.path / "study.db"
+
+    @property
+    def trials(self) -> Path:
+        """A row for each trial."""
+        return self.path / "trials.csv"
+
+    @property
+    def summary(self) -> Path:
+        """All of it, for programs."""
+        return self.path / "summary.json"
+
+    @property
+    def best(self) -> Path:
+        """The best settings, for `respawn train --config`."""
+        return self.path / "best.toml"
+
+    def worker_output(self, number: int) -> Path:
+        """What a worker printed."""
+        return self.path / f"worker-{number}.log"
+
+    @contextmanager
+    def choosing(self) -> Iterator[None]:
+        """Held while a trial is chosen, so that no two workers here choose the same or one too many."""
+        with FileLock(str(self.path / "study.lock"), thread_local=False):
+            yield
+
+    def identity(self) -> str:
+        """Tells this folder from every other, of the same study on another machine too; to be asked while choosing.
+
+        A machine's name would not do: in containers it changes from one start to the next.
+        """
+        path = self.path / "folder.id"
+        if not path.exists():
+            with written_aside(path) as aside:
+                aside.write_text(f"{uuid.uuid4()}\n", encoding="utf-8")
+        return path.read_text(encoding="utf-8").strip()
+
+    def hold(self, number: int) -> FileLock | None:
+        """Take a trial for this process until it is released; None: somebody else is at work on it.
+
+        The operating system lets go of it even on kill -9, so a trial that is said to run and is not held was left.
+        """
+        folder = self.path / "trials"
+        folder.mkdir(exist_ok=True)
+        lock = FileLock(str(folder / f"t{number:04d}.lock"), timeout=0, thread_local=False)
+        try:
+            lock.acquire()
+        except Timeout:
+            return None
+        return lock
+
+
+def run_name(study: str, number: int) -> str:
+    """What a trial's run is called."""
+    return f"{study}-t{number:04d}"
+
+
+def study_folder(sweeps_dir: Path, name: str) -> StudyFolder:
+    """The folder of the study called `name`, which need not be there; raises RunFolderError for no name at all."""
+    check_name(name)
+    check_name(run_name(name, 0))
+    return StudyFolder(sweeps_dir / name)
+
+
+@contextmanager
+def made_folder(folder: StudyFolder) -> Iterator[None]:
+    """Make it if it is not there; where what is done inside is refused, what was not there is gone again."""
+    is_new = not folder.path.exists()
+    make_folder(folder)
+    try:
+        yield
+    except BaseException:
+        if is_new:
+            shutil.rmtree(folder.path)
+            with contextlib.suppress(OSError):  # other studies are there
+                folder.path.parent.rmdir()
+        raise
+
+
+def make_folder(folder: StudyFolder) -> None:
+    """Make it if it is not there."""
+    try:
+        folder.path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise RunFolderError(
+            f"the study's folder {folder.path} cannot be made ({error}); pick another place"
+        ) from error

@@ -1,0 +1,108 @@
+"""What the most recent episodes of training were like: returns, lengths, ends, and what their world says of them."""
+
+import re
+from collections import deque
+from math import isnan
+
+from respawn.contracts.records import Episode, Rollout
+from respawn.contracts.saveable import StateTree
+from respawn.maths.running import Window
+
+
+class RecentEpisodes:
+    """Sums up the last `size` episodes."""
+
+    def __init__(self, size: int, tail_facts: tuple[str, ...] = (), farthest_fact: str = "") -> None:
+        """Begin with none.
+
+        Args:
+          size: how many.
+          tail_facts: facts whose 10th percentile matters too.
+          farthest_fact: the one whose largest matters too; empty: none.
+        """
+        self._size = size
+        self._tail_facts = tail_facts
+        self._farthest_fact = farthest_fact
+        self._returns = Window(size)
+        self._lengths = Window(size)
+        self._terminations = Window(size)
+        self._facts: dict[str, Window] = {}
+        self._ends: deque[str] = deque(maxlen=size)
+        self._known_ends: list[str] = []  # in the order they first came, so that a column once there stays
+
+    def note(self, rollout: Rollout) -> None:
+        """Take in the episodes that ended in a rollout."""
+        self._returns.extend(episode.episode_return for episode in rollout.episodes)
+        self._lengths.extend(episode.length for episode in rollout.episodes)
+        # Not from the episodes' ends: a word of the world's own may stand for either.
+        self._terminations.extend(rollout.terminated[rollout.terminated | rollout.truncated].tolist())  # by step, lane
+        for episode in rollout.episodes:
+            self._note_words(episode)
+
+    def _note_words(self, episode: Episode) -> None:
+        self._ends.append(episode.end)
+        if episode.end not in self._known_ends:
+            self._known_ends.append(episode.end)
+        for name, fact in episode.facts.items():
+            if not isinstance(fact, str) and not isnan(fact):  # NaN: what it tells of never happened
+                self._facts.setdefault(name, Window(self._size)).extend([fact])
+
+    def metrics(self) -> dict[str, float]:
+        """All of it by name; nothing before the first episode has ended."""
+        if not len(self._returns):
+            return {}
+        p10, p50, p90, p99, least, most = self._returns.percentiles(10, 50, 90, 99, 0, 100)
+        middle, long, longest = self._lengths.percentiles(50, 90, 99)
+        return {
+            "return/mean": self._returns.mean(),
+            "return/std": self._returns.std(),
+            "return/p10": p10,
+            "return/p50": p50,
+            "return/p90": p90,
+            "return/p99": p99,
+            "return/min": least,
+            "return/max": most,
+            "length/mean": self._lengths.mean(),
+            "length/p50": middle,
+            "length/p90": long,
+            "length/p99": longest,
+            "episodes/terminated_fraction": self._terminations.mean(),
+            **{f"episodes/end_{_word(end)}": self._ends.count(end) / len(self._ends) for end in self._known_ends},
+            **{f"episode/{name}": window.mean() for name, window in self._facts.items()},
+            **{
+                f"episode/{name}_p10": self._facts[name].percentiles(10)[0]
+                for name in self._tail_facts
+                if name in self._facts
+            },
+            **{
+                f"episode/{name}_max": window.percentiles(100)[0]
+                for name, window in self._facts.items()
+                if name == self._farthest_fact
+            },
+        }
+
+    def state(self) -> StateTree:
+        """The recent episodes."""
+        return {
+            "returns": self._returns.state(),
+            "lengths": self._lengths.state(),
+            "terminations": self._terminations.state(),
+            "facts": {name: window.state() for name, window in self._facts.items()},
+            "ends": list(self._ends),
+            "known_ends": list(self._known_ends),
+        }
+
+    def restore(self, state: StateTree) -> None:
+        """The recent episodes again; of those that an older version saved, how they ended is not known."""
+        self._returns.restore(state["returns"])
+        self._lengths.restore(state["lengths"])
+        self._terminations.restore(state["terminations"])
+        for name, window in state.get("facts", {}).items():
+            self._facts.setdefault(name, Window(self._size)).restore(window)
+        self._ends = deque(state.get("ends", ()), maxlen=self._size)
+        self._known_ends = list(state.get("known_ends", ()))
+
+
+def _word(end: str) -> str:
+    """A reason as a part of a metric's name, such as time_limit."""
+    return re.sub(r"[^a-z0-9]+", "_", end.lower()).strip("_")

@@ -1,0 +1,117 @@
+"""respawn runs summary: late numbers of one run and of several, as a table, JSON, CSV and a picture."""
+
+import csv
+import json
+import math
+from pathlib import Path
+
+import pytest
+
+from hand_made import HandMade, healthy
+
+
+@pytest.fixture
+def made(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "120")
+    return healthy(tmp_path / "runs/pole")
+
+
+def shown(respawn, *words):
+    answer = respawn("runs", "summary", *words)
+    assert answer.exit_code == 0 and answer.err == ""
+    return [line.rstrip() for line in answer.out.splitlines()]
+
+
+def rows(lines):
+    return {line.split()[0]: line.split()[1:] for line in lines if "/" in line}
+
+
+def test_of_one_run_last_mean_spread_and_extremes(respawn, made):
+    lines = shown(respawn, "pole", "--tail", "3")
+    assert lines[0] == "updates, 3 rows of 30, updates 28 to 30"
+    assert lines[1].split() == ["metric", "last", "mean", "std", "min", "max"]
+    assert rows(lines)["return/mean"] == ["30", "29", "1", "28", "30"]
+    assert "evaluations, row of update 20, of 1" in lines
+    assert rows(lines)["evaluation/return_mean"] == ["9.5", "9.5", "0", "9.5", "9.5"]
+    assert "time/unix" not in rows(lines)  # nobody looks at that first
+
+
+def test_metrics_are_chosen_by_name_and_by_pattern_in_the_order_asked_for(respawn, made):
+    lines = shown(respawn, "pole", "--metrics", "time/learn*", "return/mean")
+    assert list(rows(lines)) == ["time/learn_share", "return/mean"]
+
+
+def test_several_runs_stand_side_by_side(respawn, made):
+    HandMade(made.folder.path.with_name("mario")).status("finished").updates(2, **{"episode/x": 40.0})
+    lines = shown(respawn, "pole", "mario", "--tail", "2")
+    assert lines[0].startswith("updates (pole: 2 rows of 30, updates 29 to 30; mario: 2 rows of 2, updates 1 to 2)")
+    assert rows(lines)["return/mean"] == ["30", "29.5", "±", "0.7071", "2", "1.5", "±", "0.7071"]
+    assert rows(lines)["episode/x"] == ["40", "40", "±", "0"]
+    names = list(rows(lines))
+    assert names.index("episode/x") < names.index("loss/policy")  # in the order of looking, whoever has it
+    assert "evaluations (pole: row of update 20, of 1; mario: no rows)" in lines
+
+
+def test_what_is_not_finite_is_said_and_spoils_nothing(respawn, made):
+    made.updates(1, **{"loss/policy": math.nan})
+    row = rows(shown(respawn, "pole", "--metrics", "loss/policy"))["loss/policy"]
+    assert row == ["(1", "not", "finite)", "nan", "0.5", "0", "0.5", "0.5"]
+    answer = respawn("runs", "summary", "pole", "--metrics", "loss/policy", "--json")
+    told = json.loads(answer.out, parse_constant=lambda word: pytest.fail(f"{word} is not JSON"))
+    metric = told["runs"]["pole"]["updates"]["metrics"]["loss/policy"]
+    assert (metric["last"], metric["mean"], metric["not_finite"]) == ("nan", 0.5, 1) and told["tail"] == 100
+
+
+def test_the_numbers_as_a_file(respawn, made):
+    shown(respawn, "pole", "--tail", "3", "--csv", "deep/down/numbers.csv")
+    told = list(csv.DictReader(Path("deep/down/numbers.csv").read_text().splitlines()))
+    row = next(each for each in told if each["metric"] == "return/mean")
+    assert row == {
+        "run": "pole",
+        "stream": "updates",
+        "metric": "return/mean",
+        "first_update": "28",
+        "last_update": "30",
+        "rows": "3",
+        "last": "30.0",
+        "mean": "29.0",
+        "std": "1.0",
+        "min": "28.0",
+        "max": "30.0",
+        "count": "3",
+        "not_finite": "0",
+    }
+    assert {each["stream"] for each in told} == {"updates", "evaluations"}
+
+
+def test_a_picture_of_what_was_summed_up(respawn, made, monkeypatch):
+    drawn = []
+    monkeypatch.setattr(
+        "respawn.evaluation.plots.side_by_side.draw_side_by_side",
+        lambda folders, metrics, path, title: drawn.append((list(folders), metrics, str(path))),
+    )
+    shown(respawn, "pole", "--metrics", "return/mean", "evaluation/*", "--figure", "made.png")
+    assert drawn == [(["pole"], ["evaluation/return_mean", "return/mean"], "made.png")]
+
+
+def test_a_run_without_rows_is_summed_up_as_that(respawn, made):
+    HandMade(made.folder.path.with_name("new"))
+    assert shown(respawn, "new") == ["updates, no rows", "", "evaluations, no rows", ""]
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        ([], "'respawn runs summary' wants one run or more, and none came; name one"),
+        (["pole", "--tail", "-1"], "--tail must be at least 0, not -1"),
+        (["pole", "pole"], "'respawn runs summary' wants different runs, and one came twice"),
+        (["pole", "--metrics", "loss/polcy"], "no row has a metric called loss/polcy; did you mean loss/policy?"),
+        (["pole", "--metrics", "zzz"], "no row has a metric called zzz; --metrics '*' shows all that there are"),
+        (["pole", "--figure", "x.gif"], "a figure is written as .png or .svg, and 'x.gif' came"),
+        (["nope"], "there is no run 'nope' in "),
+    ],
+)
+def test_mistakes_are_answered_in_one_sentence(respawn, made, words, sentence):
+    answer = respawn("runs", "summary", *words)
+    assert answer.exit_code == 2 and answer.sentence.startswith(sentence) and answer.out == ""

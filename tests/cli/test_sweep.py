@@ -1,0 +1,306 @@
+"""respawn sweep: many runs, to find the best settings."""
+
+import csv
+import json
+import os
+import shlex
+import signal
+import sys
+from pathlib import Path
+
+import pytest
+
+from respawn.cli import sweep_run
+from respawn.learners.ppo.learner import PPOLearner
+from respawn.presets import find_preset
+from respawn.sweeps import worker
+from respawn.sweeps.default_space import default_space
+from respawn.sweeps.publish import publish
+from respawn.sweeps.space import read_space
+from respawn.sweeps.worker import ENDED
+
+SPACE = "learner.clip = { low = 0.1, high = 0.4 }\nmodel.hidden_sizes = [[4], [8, 8]]\n"
+SMALL = [
+    *("--updates", "4", "--evaluation.every-updates", "2", "--evaluation.episodes", "2", "--evaluation.num-lanes", "2"),
+    *("--evaluation.limit-steps", "40", "--collection.horizon-steps", "4", "--collection.num-lanes", "2"),
+    *("--learner.epochs", "1", "--learner.minibatches", "1", "--observers.no-tensorboard", "--device", "cpu"),
+    *("--final-episodes", "3", "--space", "space.toml"),
+]
+
+
+class HereSupervisor:
+    """Works on the study in this process, where a process of its own would take seconds to start."""
+
+    def __init__(self, plan, folder, tell):
+        self.plan, self.tell = plan, tell
+        self.exit_code = 0
+
+    def send(self, message):
+        kind, facts = message
+        if kind == ENDED and facts["state"] == "stopped":
+            self.exit_code = facts["exit_code"]
+        self.tell(1, kind, facts)
+
+    def work(self, workers):
+        before = signal.getsignal(signal.SIGTERM)
+        worker.run(self, self.plan)
+        signal.signal(signal.SIGTERM, before)
+        return self.exit_code
+
+
+@pytest.fixture
+def sweep(respawn, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "120")
+    monkeypatch.setattr(sweep_run, "Supervisor", HereSupervisor)
+    monkeypatch.setattr(sweep_run, "publish", lambda *words: None)  # takes longer than all else
+    monkeypatch.setattr(worker, "live_and_die_with", lambda parent, lifeline: None)
+    monkeypatch.setattr(sys, "argv", ["respawn"])
+    Path("space.toml").write_text(SPACE)
+    storage = ["--storage", "journal:small.log"]  # made sooner than a database
+
+    def call(*words):
+        return respawn("sweep", "cartpole-ppo", "--name", "small", *SMALL, *storage, *words)
+
+    return call
+
+
+@pytest.fixture
+def storage():
+    return ["--storage", "journal:small.log"]
+
+
+def test_a_sweep_trains_its_trials_and_says_which_is_best(sweep, respawn, monkeypatch):
+    monkeypatch.setattr(sweep_run, "publish", publish)
+    answer = sweep("--trials", "2")
+    assert (answer.exit_code, answer.err) == (0, "")
+    lines = answer.out.splitlines()
+    assert lines[:2] == [
+        "Study small: maximise evaluation/return_mean, the mean of the last 3 evaluations",
+        "over 2 settings, with 32 decisions a trial.",
+    ]
+    assert lines[2].startswith("Trial   0 (1 of 2) begins: clip 0.") and ", hidden sizes " in lines[2]
+    assert any(line.startswith("Trial   1 (2 of 2) complete: ") for line in lines)
+    assert "Study small: 2 trials, 2 complete" in lines
+    with Path("sweeps/small/trials.csv").open(newline="") as file:
+        rows = sorted(csv.DictReader(file), key=lambda row: -float(row["value"]))
+    shown = [line.split() for line in lines if line.split()[1:2] and line.split()[0] in ("0", "1")]
+    assert [cells[0] for cells in shown] == [row["trial"] for row in rows]
+    assert f"Trial {rows[0]['trial']} was chosen for its {float(rows[0]['value']):.4g}; on 3 seeds" in answer.out
+    names = ["best.toml", "curves.png", "history.png", "slices.png", "summary.json", "trials.csv"]
+    assert [
+        path.name
+        for path in sorted(Path("sweeps/small").iterdir())
+        if path.suffix in (".png", ".toml", ".csv", ".json")
+    ] == names
+    listed = json.loads(respawn("runs", "list", "--json").out)
+    assert {run["name"] for run in listed} == {"small-t0000", "small-t0001"}
+
+
+def test_the_best_can_be_trained_as_it_is_told(sweep, respawn):
+    answer = sweep("--trials", "1", "--finalists", "0")
+    told = dict(line.split(": ", 1) for line in answer.out.splitlines() if line.startswith(("Train its", "The same")))
+    assert len(told) == 2
+    for number, command in enumerate(told.values()):
+        words = [
+            *shlex.split(command)[1:],
+            "--name",
+            f"again-{number}",
+            "--observers.no-tensorboard",
+            "--device",
+            "cpu",
+        ]
+        assert respawn(*words).exit_code == 0
+    trial = json.loads(Path("sweeps/small/summary.json").read_text())["trials"][0]
+    shas = {_newest_weights(f"again-{number}") for number in range(2)}
+    assert shas == {trial["weights_sha256"]}  # trial 0 has the seed that train has
+
+
+def _newest_weights(run):
+    manifest = max(Path("runs", run, "checkpoints").glob("u*/manifest.json"))
+    return json.loads(manifest.read_text())["weights_sha256"]
+
+
+def test_typed_again_with_more_trials_it_goes_on(sweep, storage):
+    sweep("--trials", "1")
+    before = _newest_weights("small-t0000")
+    answer = sweep("--trials", "2")
+    assert answer.exit_code == 0
+    assert "1 of 2 trials are done, 0 begun; going on." in answer.out and "Trial   1 (2 of 2) begins" in answer.out
+    assert _newest_weights("small-t0000") == before
+    again = sweep("--trials", "2")
+    assert again.exit_code == 0 and "begins" not in again.out and "Judging" not in again.out
+    assert "fresh seeds" in again.out  # what was judged before is still told
+
+
+def test_a_stopped_sweep_goes_on_where_it_was(sweep, respawn, storage, monkeypatch):
+    real = PPOLearner.learn
+
+    def learn(self, rollout, knobs):
+        os.kill(os.getpid(), signal.SIGTERM)
+        return real(self, rollout, knobs)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(PPOLearner, "learn", learn)
+        answer = sweep("--trials", "1")
+    assert answer.exit_code == 143
+    assert "Trial   0 (1 of 1) is stopped and saved: run small-t0000" in answer.out
+    assert answer.out.splitlines()[-1] == "Stopped, and saved: the same command goes on where it was."
+    shown = respawn("sweep", "show", "small", *storage)
+    assert "Study small: 1 trial, 1 begun" in shown.out
+    assert "Trial 0 is running, or was left: run small-t0000 on " in shown.out
+    answer = sweep("--trials", "1")
+    assert answer.exit_code == 0 and "0 of 1 trials are done, 1 begun; going on." in answer.out
+    assert "Trial   0 (1 of 1) goes on where it was left: clip " in answer.out
+
+
+def test_json_is_all_that_is_on_stdout(sweep, respawn, storage):
+    answer = sweep("--trials", "1", "--json")
+    summary = json.loads(answer.out)
+    assert "Trial   0 (1 of 1) complete: " in answer.err
+    assert (summary["study"], summary["best"], summary["counts"]["complete"]) == ("small", 0, 1)
+    assert summary["fresh_seeds"][0]["episodes"] == 3 and summary["fresh_seeds"][0]["seed_base"] == 5_000_000
+    assert summary == json.loads(Path("sweeps/small/summary.json").read_text())
+    shown = json.loads(respawn("sweep", "show", "small", "--json", *storage).out)
+    assert shown == summary
+
+
+def test_show_tells_a_study_and_draws_it_only_when_asked(sweep, respawn, storage):
+    sweep("--trials", "1", "--finalists", "0")
+    shown = respawn("sweep", "show", "small", *storage)
+    assert shown.exit_code == 0 and "Study small: 1 trial, 1 complete" in shown.out
+    assert not list(Path("sweeps/small").glob("*.png"))
+    assert respawn("sweep", "show", "small", "--redraw", *storage).exit_code == 0
+    assert Path("sweeps/small/history.png").is_file()
+
+
+def test_where_all_trials_fail_so_does_the_sweep(sweep, respawn, storage, monkeypatch):
+    def learn(self, rollout, knobs):
+        raise ValueError("the pole broke")
+
+    monkeypatch.setattr(PPOLearner, "learn", learn)
+    answer = sweep("--trials", "2")
+    assert answer.exit_code == 1
+    assert answer.sentence == "all 2 trials of study small failed, the last with: ValueError: the pole broke"
+    shown = respawn("sweep", "show", "small", *storage)
+    assert shown.exit_code == 0 and "Trial 1 failed: ValueError: the pole broke" in shown.out
+
+
+def test_a_study_of_something_else_is_refused(sweep):
+    sweep("--trials", "1", "--finalists", "0")
+    answer = sweep("--trials", "1", "--learner.epochs", "2")
+    assert answer.exit_code == 2
+    assert answer.sentence.startswith("there is a study 'small' of something else (learner.epochs 1 there and 2 now)")
+    Path("space.toml").write_text(SPACE.replace("0.4", "0.3"))
+    assert "(space.learner.clip " in sweep("--trials", "1").sentence
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["--trials", "0"], "--trials must be at least 1, not 0"),
+        (["--workers", "0"], "--workers must be at least 1, not 0"),
+        (["--objective", "nope"], "--objective must be one of evaluation/return_mean"),
+        (["--evaluation.every-updates", "0"], "trials are compared by their evaluations"),
+        (["--space", "none.toml"], "--space wants a TOML file, and none.toml cannot be read"),
+        (["--storage", "journal:/nowhere/at/all"], "--storage of 'journal' cannot be opened"),
+        (["--name", "a/b"], "a run's name is made of"),
+        (["--sweeps", "space.toml"], "the study's folder space.toml/small cannot be made"),
+        (["--trails", "3"], "there is no option --trails for 'respawn sweep cartpole-ppo'; did you mean --trials?"),
+        (["--world.env-id", "Nope-v0"], "'Nope-v0'"),
+    ],
+)
+def test_a_mistake_leaves_nothing_behind(sweep, words, sentence):
+    answer = sweep(*words)
+    assert answer.exit_code == 2 and sentence in answer.sentence
+    assert [path.name for path in Path().iterdir()] == ["space.toml"]
+
+
+def test_runs_of_that_name_are_not_taken_over(sweep):
+    Path("runs/small-t0000").mkdir(parents=True)
+    answer = sweep("--trials", "1")
+    assert answer.exit_code == 2 and "holds runs of another study called 'small'" in answer.sentence
+    assert not Path("sweeps").exists() and list(Path("runs").iterdir()) == [Path("runs/small-t0000")]
+    Path("runs/small-t0000").rmdir()
+    assert sweep("--trials", "1", "--learner.epochs", "2", "--finalists", "0").exit_code == 0
+
+
+def test_a_temporary_study_is_kept_nowhere(sweep, respawn):
+    answer = sweep("--trials", "1", "--finalists", "0", "--storage", "temporary")
+    assert answer.exit_code == 0 and Path("sweeps/small/summary.json").is_file()
+    assert not Path("sweeps/small/study.db").exists()
+    assert respawn("sweep", "show", "small").exit_code == 2
+
+
+def test_a_trial_that_is_left_can_be_dropped(sweep, respawn, storage, monkeypatch):
+    real = PPOLearner.learn
+
+    def learn(self, rollout, knobs):
+        os.kill(os.getpid(), signal.SIGTERM)
+        return real(self, rollout, knobs)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(PPOLearner, "learn", learn)
+        sweep("--trials", "1")
+    answer = respawn("sweep", "drop", "small", "0", *storage)
+    assert (answer.exit_code, answer.out) == (0, "Trial 0 is given up; its run stays as it is.\n")
+    assert "Study small: 1 trial, 1 failed" in respawn("sweep", "show", "small", *storage).out
+    again = respawn("sweep", "drop", "small", "0", *storage)
+    assert again.exit_code == 2 and again.sentence.startswith("trial 0 has ended")
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        ([], "'respawn sweep' wants a PRESET, and none came; see 'respawn sweep --help'"),
+        (["nope"], "there is no preset 'nope'; the presets are: mario"),
+        (["show"], "'respawn sweep show' wants NAME, and nothing came; see 'respawn sweep show --help'"),
+        (["show", "none"], "there is no study 'none' in "),
+        (["space"], "'respawn sweep space' wants PRESET"),
+        (["space", "nope"], "there is no preset 'nope'"),
+        (["drop", "none"], "'respawn sweep drop' wants TRIAL"),
+        (["drop", "none", "0"], "there is no study 'none' in "),
+    ],
+)
+def test_what_is_missing_is_said(respawn, tmp_path, monkeypatch, words, sentence):
+    monkeypatch.chdir(tmp_path)
+    answer = respawn("sweep", *words)
+    assert answer.exit_code == 2 and answer.sentence.startswith(sentence)
+    assert not list(tmp_path.iterdir())
+
+
+def test_without_optuna_it_says_how_to_install_it(respawn, monkeypatch):
+    monkeypatch.setitem(sys.modules, "optuna", None)
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    answer = respawn("sweep", "show", "small")
+    assert answer.exit_code == 2 and "pip install optuna" in answer.sentence
+
+
+def test_a_config_file_names_the_preset(sweep, respawn, storage):
+    Path("small.toml").write_text('preset = "cartpole-ppo"\nlearner.discount = 0.5\n')
+    assert (
+        respawn("sweep", "--config", "small.toml", *SMALL, "--trials", "1", "--finalists", "0", *storage).exit_code == 0
+    )
+    config = json.loads(Path("runs/cartpole-ppo-t0000/config.json").read_text())
+    assert config["learner"]["discount"] == 0.5
+    answer = respawn("sweep", "mario", "--config", "small.toml")
+    assert answer.exit_code == 2 and "is for the preset cartpole-ppo, and mario was asked for" in answer.sentence
+
+
+def test_the_space_that_is_told_is_the_one_that_is_searched(respawn, tmp_path):
+    told = respawn("sweep", "space", "cartpole-ppo")
+    assert told.exit_code == 0 and told.out.startswith('preset = "cartpole-ppo"\n')
+    rate = "learner.optimizer.learning_rate = { low = 0.0002, high = 0.005, log = true }"
+    assert rate in told.out.splitlines()
+    (tmp_path / "space.toml").write_text(told.out)
+    base = find_preset("cartpole-ppo")
+    assert read_space(tmp_path / "space.toml", "cartpole-ppo", base) == default_space(base)
+
+
+def test_help_fits_a_terminal(respawn):
+    for words in (["--help"], ["show", "--help"], ["space", "--help"], ["drop", "--help"]):
+        answer = respawn("sweep", *words)
+        assert answer.exit_code == 0
+        # tyro writes all options of a small command into one line, however long it becomes.
+        lines = [line for line in answer.out.splitlines() if not line.startswith("usage: respawn sweep show")]
+        assert max(map(len, lines)) <= 80

@@ -1,0 +1,266 @@
+import gzip
+import threading
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+from killing import Killed, killed_before_change
+from respawn.contracts.records import Event, UpdateReport
+from respawn.errors import RunFolderError
+from respawn.observers.jsonl import JsonlStream
+from respawn.runs.kept_rows import RowsLetGo
+from respawn.runs.layout import RunFolder
+from respawn.runs.reader import last_row, read_events, read_updates
+from respawn.runs.rotation import archive_numbers
+from respawn.runs.rows import to_line, to_row
+
+
+def report(update: int) -> UpdateReport:
+    return UpdateReport(update, 10, 10, 1, {"loss/policy": 0.125})
+
+
+ROWS_A_FILE = 4
+ROTATE_BYTES = ROWS_A_FILE * len(to_line(to_row(report(99))))
+
+
+@pytest.fixture
+def folder(tmp_path):
+    return RunFolder(tmp_path)
+
+
+def stream_of(folder: RunFolder, retain_archives: int = 0) -> JsonlStream:
+    return JsonlStream(
+        folder.updates,
+        UpdateReport,
+        truncate_on_restore=True,
+        rotate_bytes=ROTATE_BYTES,
+        retain_archives=retain_archives,
+    )
+
+
+def write(stream: JsonlStream, first: int, last: int) -> None:
+    for update in range(first, last + 1):
+        stream.receive(report(update))
+
+
+def read(folder: RunFolder) -> list[int]:
+    return [row.update for row in read_updates(folder)]
+
+
+def content(folder: RunFolder) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in folder.path.iterdir()}
+
+
+def test_no_file_becomes_larger_and_no_row_is_lost(folder):
+    stream = stream_of(folder)
+    write(stream, 11, 30)
+    assert folder.updates.stat().st_size <= ROTATE_BYTES
+    assert archive_numbers(folder.updates) == [1, 2, 3, 4]
+    assert read(folder) == list(range(11, 31)) and last_row(folder.updates)["update"] == 30
+    stream.close()
+
+
+def test_a_row_that_is_larger_than_a_file_may_be_has_one_of_its_own(folder):
+    stream = JsonlStream(folder.updates, UpdateReport, truncate_on_restore=True, rotate_bytes=10)
+    write(stream, 1, 3)
+    stream.close()
+    assert archive_numbers(folder.updates) == [1, 2] and read(folder) == [1, 2, 3]
+
+
+def test_events_rotate_and_stay_history(folder):
+    for round_ in range(2):
+        stream = JsonlStream(folder.events, Event, truncate_on_restore=False, rotate_bytes=300)
+        stream.restore({"bytes": 0, "sha256": "", "archive": 0})
+        for number in range(5):
+            stream.receive(Event("k", f"{round_}-{number}"))
+        stream.close()
+    told = [timed.event.message for timed in read_events(folder)]
+    assert told == [f"{round_}-{number}" for round_ in range(2) for number in range(5)]
+    assert archive_numbers(folder.events)
+
+
+@pytest.mark.parametrize("saved_at", range(0, 21))
+def test_restoring_goes_back_to_any_row_in_whichever_file_it_is(folder, saved_at):
+    stream = stream_of(folder)
+    write(stream, 1, saved_at)
+    state = stream.state()
+    write(stream, saved_at + 1, 20)
+    stream.close()
+
+    resumed = stream_of(folder)
+    resumed.restore(state)
+    assert read(folder) == list(range(1, saved_at + 1))
+    write(resumed, saved_at + 1, 25)
+    assert read(folder) == list(range(1, 26))
+    again = resumed.state()
+    resumed.close()
+    stream_of(folder).restore(again)
+    assert read(folder) == list(range(1, 26))
+
+
+def test_a_checkpoint_from_before_there_were_archives_goes_back_to_the_first_one(folder):
+    stream = stream_of(folder)
+    write(stream, 1, 2)
+    state = stream.state()
+    del state["archive"]
+    write(stream, 3, 20)
+    stream.close()
+    stream_of(folder).restore(state)
+    assert read(folder) == [1, 2] and archive_numbers(folder.updates) == []
+
+
+def _recompressed(path: Path) -> None:
+    path.write_bytes(gzip.compress(gzip.decompress(path.read_bytes()).replace(b'"decisions": 10', b'"decisions": 90')))
+
+
+@pytest.mark.parametrize(
+    ("damage", "match"),
+    [
+        (lambda folder: _recompressed(folder.path / "updates.jsonl.000002.gz"), "was changed"),
+        (lambda folder: (folder.path / "updates.jsonl.000002.gz").unlink(), r"000002\.gz is missing"),
+        (
+            lambda folder: [path.unlink() for path in folder.path.glob("*.gz")],
+            "should have archives up to number 1, but the last is 0",
+        ),
+    ],
+)
+def test_restoring_that_must_be_refused_leaves_everything_as_it_was(folder, damage, match):
+    stream = stream_of(folder)
+    write(stream, 1, 6)
+    state = stream.state()
+    write(stream, 7, 20)
+    stream.close()
+    damage(folder)
+    before = content(folder)
+    for _ in range(2):
+        stream = stream_of(folder)
+        with pytest.raises(RunFolderError, match=match):
+            stream.restore(state)
+        stream.close()
+        assert content(folder) == before
+
+
+def test_going_back_to_rows_that_were_let_go_is_refused_and_changes_nothing(folder):
+    stream = stream_of(folder)
+    write(stream, 1, 3)
+    state = stream.state()
+    write(stream, 4, 20)
+    stream.close()
+    (folder.path / "updates.jsonl.000001.gz").unlink()
+    before = content(folder)
+    with pytest.raises(RowsLetGo, match=r"archive 1 of .*updates\.jsonl was deleted, as observers"):
+        stream_of(folder).restore(state)
+    assert content(folder) == before
+
+
+def test_an_archive_that_is_shorter_than_the_checkpoint_says_is_refused(folder):
+    stream = stream_of(folder)
+    write(stream, 1, 3)
+    state = stream.state()
+    write(stream, 4, 8)
+    stream.close()
+    archive = folder.path / "updates.jsonl.000001.gz"
+    archive.write_bytes(gzip.compress(to_line(to_row(report(1)))))
+    before = content(folder)
+    with pytest.raises(RunFolderError, match="should hold at least"):
+        stream_of(folder).restore(state)
+    assert content(folder) == before
+
+
+@pytest.mark.parametrize("change", range(0, 40))
+def test_killed_anywhere_while_rotating_or_restoring_no_row_is_lost_or_doubled(folder, change):
+    stream = stream_of(folder)
+    write(stream, 1, 6)
+    state = stream.state()
+    stream.close()
+
+    with suppress(Killed), killed_before_change(change):
+        stream = stream_of(folder)
+        stream.restore(state)
+        write(stream, 7, 19)  # rotates three times
+        stream = stream_of(folder)
+        stream.restore(state)
+    seen = read(folder)
+    assert seen == list(range(1, len(seen) + 1)) and len(seen) >= 6
+
+    resumed = stream_of(folder)
+    resumed.restore(state)
+    write(resumed, 7, 12)
+    resumed.close()
+    assert read(folder) == list(range(1, 13))
+    assert not [path for path in folder.path.iterdir() if path.name.startswith(".")]
+
+
+def test_a_torn_last_line_behind_archives_is_dropped(folder):
+    stream = stream_of(folder)
+    write(stream, 1, 6)
+    stream.close()
+    with folder.updates.open("ab") as file:
+        file.write(b'{"row": "upd')
+    assert read(folder) == list(range(1, 7))
+    stream = stream_of(folder)
+    write(stream, 7, 20)
+    stream.close()
+    assert read(folder) == list(range(1, 21))
+
+
+def test_what_a_killed_process_left_uncompressed_is_compressed(folder):
+    stream = stream_of(folder)
+    write(stream, 1, 4)
+    stream.close()
+    folder.updates.rename(folder.path / "updates.jsonl.000001")
+    (folder.path / ".updates.jsonl.000001.gz.123.tmp").write_bytes(b"half")
+    assert read(folder) == [1, 2, 3, 4]
+    stream = stream_of(folder)
+    write(stream, 5, 5)
+    stream.close()
+    assert sorted(content(folder)) == ["updates.jsonl", "updates.jsonl.000001.gz"]
+    assert read(folder) == [1, 2, 3, 4, 5]
+
+
+def test_only_so_many_archives_are_kept(folder):
+    stream = stream_of(folder, retain_archives=2)
+    for first in range(1, 41, 4):
+        write(stream, first, first + 3)
+        stream.state()
+    assert len(archive_numbers(folder.updates)) == 3  # two, and one that going back to the checkpoint before takes
+    assert read(folder) == list(range(25, 41))
+    stream.close()
+
+
+def test_what_a_checkpoint_needs_is_not_deleted(folder):
+    stream = stream_of(folder, retain_archives=1)
+    write(stream, 1, 10)
+    state = stream.state()
+    write(stream, 11, 30)
+    stream.close()
+    resumed = stream_of(folder, retain_archives=1)
+    resumed.restore(state)
+    write(resumed, 11, 30)
+    resumed.close()
+    assert read(folder)[-20:] == list(range(11, 31))
+    assert set(read(folder)) == set(range(min(read(folder)), 31))
+
+
+def test_many_threads_write_and_one_reads_and_every_row_is_there_once(folder):
+    stream = stream_of(folder)
+
+    def writing(lane: int) -> None:
+        for number in range(50):
+            stream.receive(UpdateReport(number, lane, 10, 1, {"loss/policy": 0.125}))
+
+    threads = [threading.Thread(target=writing, args=(lane,)) for lane in range(4)]
+    for thread in threads:
+        thread.start()
+    lengths = []
+    while any(thread.is_alive() for thread in threads):
+        rows = [(row.decisions, row.update) for row in read_updates(folder)]
+        assert len(set(rows)) == len(rows)
+        lengths.append(len(rows))
+    assert lengths == sorted(lengths)
+    stream.close()
+    rows = [(row.decisions, row.update) for row in read_updates(folder)]
+    assert sorted(rows) == [(lane, number) for lane in range(4) for number in range(50)]
+    for lane in range(4):
+        assert [number for of, number in rows if of == lane] == list(range(50))

@@ -1,0 +1,160 @@
+"""Which trial is next, and whose."""
+
+from datetime import datetime, timedelta
+
+import optuna
+import pytest
+from optuna.trial import TrialState
+from small_studies import definition_of, folder_in, study_of
+
+from respawn.errors import RunFolderError
+from respawn.sweeps import claims
+from respawn.sweeps.claims import (
+    CAUSE,
+    HOST,
+    MOST_TIMES_TAKEN_UP,
+    PLACE,
+    RUN,
+    TAKEN_UP,
+    Order,
+    claim_next,
+    give_up,
+)
+from respawn.sweeps.space import Choice, Range
+
+DEFINITION = definition_of()
+ORDER = Order(trials=3, sampler="tpe", name="small")
+
+
+@pytest.fixture
+def study():
+    return study_of(DEFINITION)
+
+
+@pytest.fixture
+def folder(tmp_path):
+    return folder_in(tmp_path)
+
+
+def next_one(study, folder, order=ORDER):
+    return claim_next(study, DEFINITION, folder, order)
+
+
+def test_new_trials_are_drawn_until_there_are_enough(study, folder):
+    claims = [next_one(study, folder) for _ in range(4)]
+    assert claims.pop() is None
+    assert [(claim.number, claim.is_taken_up) for claim in claims] == [(0, False), (1, False), (2, False)]
+    assert len({claim.drawn["learner.clip"] for claim in claims}) == 3
+    for claim in claims:
+        assert 0.1 <= claim.drawn["learner.clip"] <= 0.4 and claim.drawn["model.hidden_sizes"] in ("[4]", "[8, 8]")
+    attributes = study.trials[1].user_attrs
+    assert attributes[RUN] == "small-t0001" and attributes[PLACE] == folder.identity() and attributes[HOST]
+
+
+def test_what_is_drawn_follows_from_seed_and_number_alone(tmp_path):
+    drawn = []
+    for name in ("one", "other"):
+        study, folder = study_of(DEFINITION), folder_in(tmp_path, name)
+        for value in (1.0, 2.0, 3.0):
+            claim = next_one(study, folder)
+            drawn.append(claim.drawn)
+            study.tell(claim.trial, value)
+    assert drawn[:3] == drawn[3:]
+
+
+def test_every_kind_of_span_is_drawn_within_its_ends(folder):
+    space = {
+        "learner.clip": Range(0.1, 0.4, step=0.1),
+        "learner.epochs": Range(1, 9, step=4, is_whole=True),
+        "learner.minibatches": Range(1, 8, log=True, is_whole=True),
+        "learner.entropy_cost": Range(1e-4, 1e-2, log=True),
+        "learner.compile": Choice((False, True)),
+    }
+    definition = definition_of(space=space)
+    study = study_of(definition)
+    for _ in range(12):
+        drawn = claim_next(study, definition, folder, Order(12, "random", "small")).drawn
+        assert any(abs(drawn["learner.clip"] - value) < 1e-9 for value in (0.1, 0.2, 0.3, 0.4))
+        assert drawn["learner.epochs"] in (1, 5, 9) and drawn["learner.minibatches"] in range(1, 9)
+        assert 1e-4 <= drawn["learner.entropy_cost"] <= 1e-2 and drawn["learner.compile"] in (False, True)
+
+
+def test_one_that_was_left_goes_before_a_new_one(study, folder):
+    left, held = next_one(study, folder), next_one(study, folder)
+    left.lock.release()
+    again, new = next_one(study, folder), next_one(study, folder)
+    assert (again.number, again.is_taken_up, again.drawn) == (0, True, left.drawn)
+    assert (held.number, new.number, new.is_taken_up) == (1, 2, False)
+    assert next_one(study, folder) is None
+
+
+def test_one_that_ended_is_never_taken_up(study, folder):
+    claim = next_one(study, folder)
+    study.tell(claim.trial, 1.0)
+    claim.lock.release()
+    assert next_one(study, folder).number == 1
+
+
+def test_one_of_another_folder_is_left_alone(study, folder, tmp_path):
+    claim = next_one(study, folder_in(tmp_path, "elsewhere"))
+    claim.lock.release()
+    assert next_one(study, folder).number == 1
+
+
+def test_one_that_takes_its_process_along_each_time_is_given_up(study, folder):
+    told = []
+    order = Order(1, "tpe", "small", lambda number, cause: told.append((number, cause)))
+    for times in range(MOST_TIMES_TAKEN_UP + 1):
+        claim = next_one(study, folder, order)
+        assert (claim.number, claim.is_taken_up) == (0, times > 0)
+        claim.lock.release()
+    assert next_one(study, folder, order) is None
+    cause = "its process died 3 times with no evaluation in between, so it is not tried again"
+    assert told == [(0, cause)]
+    assert study.trials[0].state == TrialState.FAIL and study.trials[0].user_attrs[CAUSE] == cause
+
+
+def test_one_that_was_judged_since_is_taken_up_again(study, folder):
+    for _ in range(MOST_TIMES_TAKEN_UP + 3):
+        claim = next_one(study, folder)
+        assert claim.number == 0
+        claim.trial.set_user_attr(TAKEN_UP, 0)
+        claim.lock.release()
+
+
+def test_one_that_nobody_began_fails_after_a_while(study, folder, monkeypatch):
+    study.ask()  # and the process died
+    first = next_one(study, folder)
+    assert first.number == 1
+    assert study.trials[0].state == TrialState.RUNNING
+
+    class Later(datetime):
+        @classmethod
+        def now(cls):
+            return datetime.now() + timedelta(minutes=11)
+
+    monkeypatch.setattr(claims, "datetime", Later)
+    assert next_one(study, folder).number == 2
+    assert study.trials[0].state == TrialState.FAIL
+    assert study.trials[0].user_attrs[CAUSE] == "its process died before it began"
+
+
+def test_a_trial_of_a_machine_that_is_gone_can_be_given_up(study, folder, tmp_path):
+    claim = next_one(study, folder_in(tmp_path, "elsewhere"))
+    give_up(study, folder, claim.number)
+    trial = study.trials[0]
+    assert trial.state == TrialState.FAIL and trial.user_attrs[CAUSE].startswith("it was given up, left on ")
+    with pytest.raises(optuna.exceptions.UpdateFinishedTrialError):
+        claim.trial.report(1.0, 16)
+
+
+def test_what_is_worked_on_has_ended_or_was_never_there_is_not_given_up(study, folder):
+    claim = next_one(study, folder)
+    with pytest.raises(RunFolderError, match="trial 0 is being worked on here; stop that sweep first"):
+        give_up(study, folder, 0)
+    study.tell(claim.trial, 1.0)
+    with pytest.raises(RunFolderError, match="trial 0 has ended"):
+        give_up(study, folder, 0)
+    for number in (1, -1):
+        with pytest.raises(RunFolderError, match=f"there is no trial {number}; there are 1"):
+            give_up(study, folder, number)

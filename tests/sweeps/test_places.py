@@ -1,0 +1,56 @@
+"""Where everything in a study's folder is."""
+
+import pytest
+from small_studies import folder_in
+
+from respawn.errors import RunFolderError
+from respawn.sweeps.places import made_folder, make_folder, run_name, study_folder
+
+
+def test_a_folder_keeps_its_identity_and_no_two_have_the_same(tmp_path):
+    one, other = folder_in(tmp_path), folder_in(tmp_path, "other")
+    assert one.identity() == one.identity() != other.identity()
+
+
+def test_a_trial_is_held_by_one_at_a_time(tmp_path):
+    folder = folder_in(tmp_path)
+    held = folder.hold(3)
+    assert held is not None and folder.hold(3) is None
+    other = folder.hold(4)
+    assert other is not None
+    held.release()
+    again = folder.hold(3)
+    assert again is not None
+    for lock in (again, other):
+        lock.release()
+
+
+@pytest.mark.parametrize("name", ["", "a/b", "..", "a" * 123])
+def test_a_name_that_no_folder_or_no_run_could_bear_is_refused(tmp_path, name):
+    with pytest.raises(RunFolderError, match="a run's name is made of"):
+        study_folder(tmp_path, name)
+
+
+def test_names_of_runs_tell_study_and_trial():
+    assert run_name("mario", 7) == "mario-t0007"
+
+
+def test_a_place_that_cannot_be_made_is_told(tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(RunFolderError, match="cannot be made"):
+        make_folder(study_folder(tmp_path / "file", "small"))
+
+
+def test_what_is_refused_leaves_no_new_folder_and_takes_no_old_one(tmp_path):
+    new, old = study_folder(tmp_path / "sweeps", "new"), folder_in(tmp_path, "old")
+    with made_folder(new):
+        assert new.path.is_dir()
+    new.path.rmdir()
+    for folder in (new, old):
+        with pytest.raises(RunFolderError), made_folder(folder):
+            raise RunFolderError("no")
+    assert old.path.is_dir() and not new.path.exists()
+    old.path.rmdir()
+    with pytest.raises(RunFolderError), made_folder(new):
+        raise RunFolderError("no")
+    assert not (tmp_path / "sweeps").exists()

@@ -1,0 +1,105 @@
+"""What a worker does and tells, in this process; as a process of its own it is in the end-to-end tests."""
+
+import os
+import signal
+import sys
+from dataclasses import replace
+
+import pytest
+from small_studies import definition_of, folder_in, tiny
+
+from respawn.processes.child import Family
+from respawn.runs.layout import RunFolder
+from respawn.runs.metadata import read_meta
+from respawn.sweeps import worker
+from respawn.sweeps.definition import machine_settings
+from respawn.sweeps.storage import load_study, open_study
+from respawn.sweeps.worker import BEGUN, DONE, ENDED, JUDGED, READY, REFUSED, WorkerPlan
+
+
+class Connection:
+    def __init__(self):
+        self.told = []
+        self.hears = lambda kind, facts: None
+
+    def send(self, message):
+        self.told.append(message)
+        self.hears(*message)
+
+    def kinds(self):
+        return [kind for kind, _ in self.told]
+
+
+@pytest.fixture
+def plan(tmp_path, monkeypatch):
+    monkeypatch.setattr(worker, "live_and_die_with", lambda parent, lifeline: None)
+    monkeypatch.setattr(sys, "argv", ["-c"])
+    before = signal.getsignal(signal.SIGTERM)
+    folder = folder_in(tmp_path)
+    url = f"journal:{folder.path / 'journal.log'}"
+    open_study(url, "small", definition_of())
+    yield WorkerPlan(
+        family=Family(0, 0),
+        url=url,
+        name="small",
+        folder=folder.path,
+        runs_dir=tmp_path / "runs",
+        trials=2,
+        sampler="tpe",
+        pruner="none",
+        threads=1,
+        machine={**machine_settings(tiny()), "threads": 1},
+        command=("respawn", "sweep", "cartpole-ppo"),
+    )
+    signal.signal(signal.SIGTERM, before)
+
+
+def test_it_runs_trial_after_trial_and_tells(plan):
+    connection = Connection()
+    worker.run(connection, plan)
+    trial = [BEGUN, JUDGED, JUDGED, JUDGED, ENDED]
+    assert connection.kinds() == [READY, *trial, *trial, DONE]
+    ended = [facts for kind, facts in connection.told if kind == ENDED]
+    study, _ = load_study(plan.url, "small")
+    assert [(facts["number"], facts["state"], facts["value"]) for facts in ended] == [
+        (trial.number, "complete", trial.value) for trial in study.trials
+    ]
+    begun = [facts for kind, facts in connection.told if kind == BEGUN]
+    assert [facts["drawn"] for facts in begun] == [trial.params for trial in study.trials]
+    meta = read_meta(RunFolder(plan.runs_dir / "small-t0001"))
+    assert meta.command == ("respawn", "sweep", "cartpole-ppo")
+
+
+def test_a_signal_saves_the_trial_and_ends_it(plan):
+    connection = Connection()
+
+    def stop(kind, facts):
+        if kind == JUDGED:
+            os.kill(os.getpid(), signal.SIGTERM)
+
+    connection.hears = stop
+    worker.run(connection, plan)
+    assert connection.kinds() == [READY, BEGUN, JUDGED, ENDED] and connection.told[-1][1]["state"] == "stopped"
+    again = Connection()
+    worker.run(again, plan)
+    assert again.kinds()[:3] == [READY, BEGUN, JUDGED] and again.told[1][1]["is_taken_up"]
+    assert again.kinds()[-1] == DONE
+
+
+def test_a_signal_between_trials_ends_it_too(plan):
+    connection = Connection()
+
+    def stop(kind, facts):
+        if kind in (READY, ENDED):
+            os.kill(os.getpid(), signal.SIGTERM)
+
+    connection.hears = stop
+    worker.run(connection, plan)
+    assert connection.kinds() == [READY]
+
+
+def test_what_it_cannot_do_is_told_and_not_raised(plan):
+    connection = Connection()
+    worker.run(connection, replace(plan, name="another"))
+    ((kind, facts),) = connection.told
+    assert kind == REFUSED and facts["exit_code"] == 2 and "there is no study 'another'" in facts["cause"]
