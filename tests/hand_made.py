@@ -41,6 +41,9 @@ CONFIG: dict[str, Any] = {
 }
 """As much of a configuration as anybody looks at."""
 
+OF_NO_TENSORS = hashlib.sha256().hexdigest()
+"""The fingerprint of weights without any."""
+
 
 def when(seconds_ago: float) -> str:
     """A time before NOW, as streams have it."""
@@ -50,8 +53,9 @@ def when(seconds_ago: float) -> str:
 class HandMade:
     """A run folder that is written file by file."""
 
-    def __init__(self, path: Path, config: Mapping[str, Any] = CONFIG) -> None:
+    def __init__(self, path: Path, config: Mapping[str, Any] = CONFIG, config_sha256: str = "") -> None:
         path.mkdir(parents=True)
+        self.config_sha256 = config_sha256
         self.folder = RunFolder(path)
         self.folder.checkpoints.mkdir()
         self.folder.workers.mkdir()
@@ -131,9 +135,9 @@ class HandMade:
             saved_at=when(seconds_ago),
             updates=update,
             decisions=256 * update,
-            config_sha256="",
+            config_sha256=self.config_sha256,
             world="CartPole-v1",
-            weights_sha256="0" * 64,
+            weights_sha256=OF_NO_TENSORS,
             metrics={},
             files={file.name: file_sha256(file) for file in path.iterdir()},
         )
@@ -169,9 +173,10 @@ def _known(stream: Path) -> dict[str, Any]:
     return {"bytes": len(content), "sha256": hashlib.sha256(content).hexdigest(), "archive": archive}
 
 
-def healthy(path: Path) -> HandMade:
+def healthy(path: Path, config: Mapping[str, Any] = CONFIG, config_sha256: str = "") -> HandMade:
     """A run that finished, and of which nothing is wrong."""
-    made = HandMade(path).status("finished", updates=30, goal_reached=False).updates(30).evaluation(20, return_mean=9.5)
+    made = HandMade(path, config, config_sha256).status("finished", updates=30, goal_reached=False)
+    made.updates(30).evaluation(20, return_mean=9.5)
     made.episodes(Episode(0, 1.0, 10, "terminated", {"x": 1.0})).beat(0.0, rss_mib=300.0, open_files=15.0, threads=7.0)
     made.event(Event("finished", "finished at update 30", facts={"update": 30}), 0.0)
     made.checkpoint(20, 20.0)

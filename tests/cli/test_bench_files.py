@@ -1,3 +1,4 @@
+import errno
 import os
 import re
 import socket
@@ -8,6 +9,7 @@ from bench_cases import read_csv
 from respawn.cli import bench_files
 from respawn.cli.bench_files import ResultFiles, called_by, markdown_text, others_told, provenance, shown, used_columns
 from respawn.errors import ConfigError
+from respawn.runs import whole_files
 from respawn.training.bench_summary import COLUMNS
 
 ROWS = [
@@ -48,6 +50,23 @@ def test_a_file_that_is_written_again_is_whole_at_any_time(tmp_path):
     files.write(ROWS[:1])
     assert len(read_csv(tmp_path / "a.csv")) == 1
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a.csv", "a.md"]
+
+
+def test_a_file_that_cannot_be_written_keeps_no_other_from_it(tmp_path, monkeypatch):
+    files = ResultFiles(tmp_path / "a.csv", tmp_path / "a.md", "T")
+    real = whole_files.write_text
+
+    def write_text(path, text):
+        if path.suffix == ".csv":
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(path))
+        real(path, text)
+
+    monkeypatch.setattr(whole_files, "write_text", write_text)
+    unwritten = files.write(ROWS)
+    assert list(unwritten) == [tmp_path / "a.csv"] and unwritten[tmp_path / "a.csv"].errno == errno.ENOSPC
+    assert (tmp_path / "a.md").is_file()
+    monkeypatch.setattr(whole_files, "write_text", real)
+    assert files.write(ROWS) == {} and len(read_csv(tmp_path / "a.csv")) == 2
 
 
 def test_a_link_stays_one(tmp_path):

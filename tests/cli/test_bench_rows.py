@@ -1,12 +1,15 @@
+import errno
 import json
+import os
 from types import SimpleNamespace
 
 import pytest
 
 from bench_cases import read_csv
 from respawn.cli.bench_files import ResultFiles
-from respawn.cli.bench_rows import carry_through, check_sizes, print_rows, rows_of, tell_failures
+from respawn.cli.bench_rows import ResultsError, carry_through, check_sizes, print_rows, rows_of, tell_failures
 from respawn.errors import ConfigError
+from respawn.runs import whole_files
 
 GOOD = {"mode": "sync", "num_envs": 8, "steps_per_sec_mean": 100.0, "others_cores": 0.0}
 BAD = {"mode": "overlap", "num_envs": 8, "rollout": 32, "of": "pole", "error": "no luck"}
@@ -60,6 +63,71 @@ def test_what_was_measured_before_an_interruption_is_kept_and_shown(tmp_path, ca
     assert len(read_csv(tmp_path / "a.csv")) == 1
     said = capsys.readouterr().out
     assert json.loads(said)["interrupted"] if as_json else said == "1 rows\n"
+
+
+@pytest.fixture
+def full_disk(monkeypatch):
+    """Nothing more can be written; returns what makes room again."""
+    with monkeypatch.context() as patch:
+
+        def write_text(path, text):
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(path))
+
+        patch.setattr(whole_files, "write_text", write_text)
+        yield patch.undo
+
+
+@pytest.mark.parametrize("as_json", [False, True])
+def test_a_full_disk_does_not_end_a_bench_and_what_was_measured_is_shown(tmp_path, capsys, full_disk, as_json):
+    def measure(tell, keep):
+        keep({"rows": [GOOD]})
+        return {"rows": [GOOD, BAD]}
+
+    with pytest.raises(ResultsError) as caught:
+        carry_through(ResultFiles(tmp_path / "a.csv", tmp_path / "a.md", "T"), measure, shown, as_json=as_json)
+    assert caught.value.exit_code == 1
+    assert str(caught.value) == (
+        f"{tmp_path / 'a.csv'} and {tmp_path / 'a.md'} could not be written (No space left on device), so what is "
+        "printed above is all there is of it; keep that, or make room or name another file, and measure again"
+    )
+    said = capsys.readouterr()
+    assert json.loads(said.out)["rows"] == [GOOD, BAD] if as_json else said.out == "2 rows\n"
+    assert said.err == "respawn: pole overlap 8 x 32 failed: no luck\n"  # and nothing is said to be written
+
+
+def test_files_are_written_where_there_is_room_again(tmp_path, capsys, full_disk):
+    def measure(tell, keep):
+        keep({"rows": [GOOD]})
+        full_disk()
+        return {"rows": [GOOD, GOOD]}
+
+    assert carry_through(ResultFiles(tmp_path / "a.csv", None, "T"), measure, shown, as_json=False) == 0
+    assert len(read_csv(tmp_path / "a.csv")) == 2
+    assert capsys.readouterr().err == f"respawn: wrote {tmp_path / 'a.csv'}\n"
+
+
+def test_an_interruption_on_a_full_disk_says_so(tmp_path, capsys, full_disk):
+    def measure(tell, keep):
+        keep({"rows": [GOOD]})
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt) as stopped:
+        carry_through(ResultFiles(tmp_path / "a.csv", None, "T"), measure, shown, as_json=False)
+    assert stopped.value.__notes__ == [
+        f"before all was measured; {tmp_path / 'a.csv'} could not be written (No space left on device), "
+        "what was is above"
+    ]
+    assert capsys.readouterr().out == "1 rows\n"
+
+
+def test_what_was_measured_is_shown_where_a_disk_ends_the_measuring_itself(capsys):
+    def measure(tell, keep):
+        keep({"rows": [GOOD]})
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), "/tmp/respawn-bench-x")
+
+    with pytest.raises(OSError, match="No space left"):
+        carry_through(ResultFiles(None, None, "T"), measure, shown, as_json=False)
+    assert capsys.readouterr().out == "1 rows\n"
 
 
 @pytest.mark.parametrize("known", [[], [{"rows": []}]])

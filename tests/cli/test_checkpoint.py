@@ -44,6 +44,9 @@ def test_names_that_mean_nothing_are_one_sentence(respawn, runs, verb):
 def test_a_run_without_checkpoints_says_what_to_do(respawn, runs, verb):
     shutil.rmtree(runs / "pole/checkpoints")
     answer = respawn("checkpoint", verb, "pole")
+    assert answer.exit_code == 2 and answer.sentence.endswith("; put the checkpoints back, or start a new run")
+    (runs / "pole/updates.jsonl").unlink()  # nothing was learned yet
+    answer = respawn("checkpoint", verb, "pole")
     assert answer.exit_code == 2
     assert answer.sentence == (
         "run pole has no checkpoint in runs/pole/checkpoints; train it first, with: respawn resume pole"

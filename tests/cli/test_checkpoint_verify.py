@@ -3,7 +3,7 @@ import shutil
 
 import pytest
 
-from respawn.cli import checkpoint_verify
+from respawn.checkpoints import verification
 from respawn.runs.layout import RunFolder
 
 
@@ -120,7 +120,7 @@ def test_a_run_that_goes_on_is_said_to_go_on(respawn, pole):
 
 
 def test_checkpoints_that_a_run_deletes_meanwhile_are_no_damage(respawn, pole, monkeypatch):
-    examine = checkpoint_verify.examine
+    examine = verification.examine
 
     def deleting(path, around, tell):
         for other in (pole / "checkpoints").iterdir():
@@ -128,13 +128,13 @@ def test_checkpoints_that_a_run_deletes_meanwhile_are_no_damage(respawn, pole, m
                 shutil.rmtree(other)
         return examine(path, around, tell)
 
-    monkeypatch.setattr(checkpoint_verify, "examine", deleting)
+    monkeypatch.setattr(verification, "examine", deleting)
     exit_code, told = verified(respawn, "pole")
     assert exit_code == 0 and [each["name"] for each in told["checkpoints"]] == ["u00000003"]
 
 
 def test_where_all_are_deleted_meanwhile_the_new_ones_are_looked_at(respawn, pole, monkeypatch):
-    examine, made = checkpoint_verify.examine, iter(range(4, 6))
+    examine, made = verification.examine, iter(range(4, 6))
 
     def replacing(path, around, tell):
         if (number := next(made, None)) is not None:
@@ -144,7 +144,7 @@ def test_where_all_are_deleted_meanwhile_the_new_ones_are_looked_at(respawn, pol
     for path in (pole / "checkpoints").iterdir():
         if path.name != "u00000003":
             shutil.rmtree(path)
-    monkeypatch.setattr(checkpoint_verify, "examine", replacing)
+    monkeypatch.setattr(verification, "examine", replacing)
     exit_code, told = verified(respawn, "pole")
     assert exit_code == 0 and [each["name"] for each in told["checkpoints"]] == ["u00000005"]
     made = iter(range(6, 99))
@@ -175,4 +175,13 @@ def test_what_cannot_be_verified_is_one_sentence(respawn, pole, tmp_path):
 
 def test_a_run_whose_description_is_damaged_can_still_be_verified(respawn, pole):
     (pole / "meta.json").write_text("{")
-    assert verified(respawn, "pole")[0] == 0
+    exit_code, told = verified(respawn, "pole")
+    assert exit_code == 0 and "meta.json should hold JSON" in told["resuming"]["refusal"]
+    assert respawn("resume", "pole", "--updates", "4").exit_code == 2
+
+
+def test_where_the_checkpoints_of_a_run_are_gone_no_resume_is_advised(respawn, pole):
+    shutil.rmtree(pole / "checkpoints")
+    answer = respawn("checkpoint", "verify", "pole")
+    assert answer.exit_code == 2 and "put the checkpoints back, or start a new run" in answer.sentence
+    assert respawn("resume", "pole", "--updates", "4").sentence == answer.sentence

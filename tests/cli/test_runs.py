@@ -1,9 +1,12 @@
 import json
 import shutil
+from dataclasses import asdict
 from pathlib import Path
 
 import pytest
 
+from respawn.checkpoints.manifest import Manifest
+from respawn.checkpoints.store import read_manifest
 from respawn.runs.layout import RunFolder
 from respawn.runs.metadata import read_meta, write_meta, write_status
 
@@ -44,6 +47,28 @@ def test_a_broken_run_does_not_hide_the_others(respawn, runs):
     assert any(line.startswith("whole") and "killed" in line for line in lines)
     assert any(line.startswith("pole is broken: runs/pole/meta.json should hold JSON") for line in lines)
     assert any(line.startswith("recall is broken: runs/recall/status.json should say one of running") for line in lines)
+
+
+def test_list_show_and_inspect_agree_about_a_broken_status(respawn, runs):
+    folder = RunFolder(runs / "pole")
+    folder.status.write_text("{")
+
+    def told():
+        listed = {row["name"]: row["status"] for row in json.loads(respawn("runs", "list", "--json").out)}
+        shown = json.loads(respawn("runs", "show", "pole", "--json").out)["status"]
+        inspected = json.loads(respawn("runs", "inspect", "pole", "--json").out)["life"]["status"]
+        return {listed["pole"], shown, inspected}
+
+    assert told() == {"broken"}
+    with folder.lock():
+        assert told() == {"running"}
+    lines = table(respawn, "runs", "list")
+    assert any(line.split()[:4] == ["pole", "broken", "CartPole-v1", "3"] for line in lines)
+    assert any(line.startswith("pole is broken: runs/pole/status.json should hold JSON") for line in lines)
+    shown = facts(table(respawn, "runs", "show", "pole"))
+    assert shown["status"].startswith("broken: runs/pole/status.json should hold JSON")
+    assert shown["go on"] == "respawn resume pole" and respawn("resume", "pole").exit_code == 0
+    assert facts(table(respawn, "runs", "show", "pole"))["status"] == "finished"
 
 
 def test_no_runs_at_all(respawn, runs):
@@ -102,6 +127,55 @@ def test_show_says_what_is_not_exact_and_what_is_damaged(respawn, runs):
     shown = facts(table(respawn, "runs", "show", "pole"))
     assert shown["resumes"] == "not exactly: it forgets"
     assert shown["damaged"].startswith("u00000003: manifest.json") and shown["saved"].startswith("0 updates")
+
+
+def _damaged(folder):
+    for path in folder.checkpoints.iterdir():
+        (path / "clock.json").unlink()
+
+
+def _gone(folder):
+    shutil.rmtree(folder.checkpoints)
+
+
+def _newer(folder):
+    for path in folder.checkpoints.iterdir():
+        content = asdict(read_manifest(path))
+        (path / "manifest.json").write_text(Manifest(**{**content, "schema_version": 99}).to_json())
+
+
+@pytest.mark.parametrize(
+    ("damage", "instead"),
+    [
+        (_damaged, "put one back from a copy, or start a new run"),
+        (_gone, "put the checkpoints back, or start a new run"),
+        (_newer, "use respawn 0.1.0"),
+    ],
+)
+@pytest.mark.parametrize("status", ["finished", "running"])
+def test_show_offers_no_resume_that_would_be_refused(respawn, runs, monkeypatch, damage, instead, status):
+    monkeypatch.setenv("COLUMNS", "1000")
+    folder = RunFolder(runs / "pole")
+    write_status(folder, status)
+    damage(folder)
+    shown = facts(table(respawn, "runs", "show", "pole"))
+    assert shown["go on"].startswith("not by resuming: ") and shown["go on"].endswith(instead)
+    assert shown["saved"] == "nothing that is whole" and "respawn resume" not in "".join(shown.values())
+    refused = respawn("resume", "pole", "--updates", "9")
+    assert refused.exit_code == 2 and shown["go on"] == f"not by resuming: {refused.sentence}"
+    told = json.loads(respawn("runs", "show", "pole", "--json").out)
+    assert told["go_on"] is None and told["obstacle"] == refused.sentence
+    found = json.loads(respawn("runs", "inspect", "pole", "--json").out)["findings"]
+    assert found[0]["severity"] == "bad" and not [each for each in found if "respawn resume" in each["action"]]
+
+
+def test_a_run_that_was_killed_before_it_saved_can_be_resumed(respawn, runs):
+    folder = RunFolder(runs / "pole")
+    shutil.rmtree(folder.checkpoints)
+    folder.updates.unlink()
+    write_status(folder, "running")
+    shown = facts(table(respawn, "runs", "show", "pole"))
+    assert shown["saved"] == "nothing yet" and shown["go on"] == "respawn resume pole"
 
 
 def test_mario_is_judged_by_how_often_he_clears(respawn, runs, jumper):

@@ -7,13 +7,16 @@ import pytest
 
 from hand_made import healthy
 from respawn.contracts.records import Event
+from respawn.runs.layout import RunFolder
+from respawn.runs.metadata import write_status
+from respawn.training.config import RunConfig, config_sha256, config_to_json
 
 
 @pytest.fixture
 def made(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "100")
-    return healthy(tmp_path / "runs/pole")
+    return healthy(tmp_path / "runs/pole", config_to_json(RunConfig()), config_sha256(RunConfig()))
 
 
 def shown(respawn, *words):
@@ -47,7 +50,7 @@ def test_of_a_failed_run_the_cause_and_the_commands_come_first(respawn, made):
     made.folder.failure.write_text("Traceback")
     lines = shown(respawn, "pole")
     assert lines[0] == "pole: failed" and lines[1] == "bad     the run failed: ValueError: [bold] broke"
-    assert lines[2] == "        → read runs/pole/failure.txt, mend it, then: respawn resume pole"
+    assert lines[2] == "        → read runs/pole/failure.txt, mend what caused it; then: respawn resume pole"
     assert lines[3].startswith("warning hint no-progress, once at update 30: nothing moves")
     assert facts(lines)["resumed"] == "once at update 20" and facts(lines)["failure"] == "runs/pole/failure.txt"
     table = next(line for line in lines if line.startswith("hint no-progress "))
@@ -83,10 +86,55 @@ def test_as_json_it_is_the_same_and_holds_all(respawn, made):
     assert told["findings"][0] == {
         "severity": "bad",
         "sentence": "the run failed: x",
-        "action": "mend it, then: respawn resume pole",
+        "action": "mend what caused it; then: respawn resume pole",
     }
     assert told["pace"]["rows"] == 31 and told["pace"]["return_now"] == "inf"
     assert told["checkpoints"]["whole"] == ["u00000020", "u00000030", "u00000031"]
+
+
+def _edit(folder):
+    folder.config.write_text(json.dumps({**json.loads(folder.config.read_text()), "seed": 99}))
+
+
+def _misspell(folder):
+    folder.config.write_text(json.dumps({**json.loads(folder.config.read_text()), "sed": 99}))
+
+
+def _change_rows(folder):
+    folder.updates.write_bytes(b"{}\n" + folder.updates.read_bytes()[3:])
+
+
+@pytest.mark.parametrize(
+    ("damage", "said", "to_do"),
+    [
+        (_edit, "made with other settings than config.json holds now", "put the run's own config.json"),
+        (_misspell, "there is no setting called sed", "restore it from a copy"),
+        (_change_rows, "updates.jsonl was changed", "put the file back from a copy"),
+    ],
+)
+def test_what_resume_would_refuse_is_told_and_not_advised(respawn, runs, damage, said, to_do):
+    folder = RunFolder(runs / "pole")
+    write_status(folder, "running")
+    damage(folder)
+    found = json.loads(respawn("runs", "inspect", "pole", "--json").out)["findings"]
+    assert [finding["severity"] for finding in found[:2]] == ["bad", "bad"]
+    (finding,) = [finding for finding in found if said in finding["sentence"]]
+    assert finding["action"].startswith(to_do)
+    refused = respawn("resume", "pole", "--updates", "9")
+    assert refused.exit_code == 2 and said in refused.sentence
+    resumes = [each for each in found if "then: respawn resume" in each["action"]]
+    assert all("in checkpoints/ away; then: " in each["action"] for each in resumes)
+    offered = "begin a new run with its weights: respawn train cartpole-ppo --weights-from pole"
+    assert (offered in finding["action"]) is (damage is _change_rows)
+
+
+def test_moving_the_checkpoints_that_are_named_away_lets_it_go_on(respawn, runs):
+    folder = RunFolder(runs / "pole")
+    _change_rows(folder)
+    found = json.loads(respawn("runs", "inspect", "pole", "--json").out)["findings"]
+    assert "move u00000003 in checkpoints/ away; then: respawn resume pole" in found[0]["action"]
+    (folder.checkpoints / "u00000003").rename(folder.path / "u00000003")
+    assert respawn("resume", "pole").exit_code == 0
 
 
 @pytest.mark.parametrize("name", ["config.json", "meta.json", "status.json", "updates.jsonl", "heartbeats.jsonl"])

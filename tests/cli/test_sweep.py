@@ -121,6 +121,17 @@ def _newest_weights(run):
     return json.loads(manifest.read_text())["weights_sha256"]
 
 
+def test_updates_after_the_last_evaluation_are_left_out_and_that_is_said(sweep):
+    answer = sweep("--trials", "1", "--finalists", "0", "--updates", "5")
+    assert answer.exit_code == 0
+    assert answer.out.splitlines()[2:4] == [
+        "Trials end after 4 of 5 updates, with their last evaluation: one is made every 2,",
+        "and what came later would not count. With --updates 6 there is one more.",
+    ]
+    assert json.loads(Path("runs/small-t0000/config.json").read_text())["planned_updates"] == 4
+    assert "would not count" not in sweep("--trials", "1", "--name", "other", "--finalists", "0").out
+
+
 def test_typed_again_with_more_trials_it_goes_on(sweep, storage):
     sweep("--trials", "1")
     before = _newest_weights("small-t0000")

@@ -9,6 +9,7 @@ from respawn.collection.sync import SyncCollector
 from respawn.contracts.collector import CollectOrder
 from respawn.contracts.knobs import Knobs
 from respawn.contracts.learner import Weights
+from respawn.contracts.pulse import NO_PULSE, Pulse
 from respawn.maths.seeding import make_generator
 from respawn.models.build import build_model
 from respawn.models.config import ModelConfig
@@ -21,14 +22,16 @@ def make_model(seed=0, config=GRU):
     return build_model(FakeWorld(3).spec, config, seed=seed)
 
 
-def make_collector(kind="sync", world=None, *, config=GRU, horizon_steps=6, with_scripts=False):
+def make_collector(
+    kind="sync", world=None, *, config=GRU, horizon_steps=6, with_scripts=False, pulse: Pulse = NO_PULSE
+):
     world = world or FakeWorld(3, with_absences=True)
     world.reset([5, 6, 7])
     actor = Actor(make_model(0, config), 3, make_generator(0, "actor"))
     device = torch.device("cpu")
     scripted = Scripted(3, device) if with_scripts else None
-    collector = SyncCollector(world, actor, horizon_steps=horizon_steps, device=device, scripted=scripted)
-    return OverlapCollector(collector) if kind == "overlap" else collector
+    collector = SyncCollector(world, actor, horizon_steps=horizon_steps, device=device, scripted=scripted, pulse=pulse)
+    return OverlapCollector(collector, pulse) if kind == "overlap" else collector
 
 
 def make_order(version=0, *, scale=1.0, model=None, config=GRU, scripts=()):

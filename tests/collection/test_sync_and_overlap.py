@@ -27,6 +27,20 @@ def test_a_thread_changes_no_number(config):
 
 
 @both
+def test_each_step_says_how_much_of_the_rollout_is_gathered(kind):
+    class Noted:
+        def mark(self, phase, share=0.0):
+            marks.append((phase, share))
+
+    marks = []
+    collector = make_collector(kind, horizon_steps=4, pulse=Noted())
+    gather(collector, [make_order()])
+    assert [share for phase, share in marks if phase == "act"] == [0.0, 0.25, 0.5, 0.75]
+    assert [share for phase, share in marks if phase == "world"] == [0.0, 0.25, 0.5, 0.75]
+    assert {share for phase, share in marks if phase not in ("act", "world")} == {0.0}
+
+
+@both
 def test_a_failure_crosses_at_finish(kind):
     collector = make_collector(kind, FakeWorld(3, fail_at_step=8))
     collector.start(make_order())

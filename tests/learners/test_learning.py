@@ -80,12 +80,23 @@ def test_a_pole_is_balanced(name):
     assert mean_return_after(config, CARTPOLE, FORGETS, updates=updates, lanes=8, rows=rows) > 150
 
 
-@pytest.mark.parametrize(
-    ("name", "core", "updates"), [("ppo", "gru", 25), ("vtrace", "gru", 100), ("ppo", "transformer", 25)]
+AS_THEY_ARE = PPOConfig(
+    optimizer=OptimizerConfig(learning_rate=2e-3), epochs=4, minibatches=4, normalise_advantages=False
 )
-def test_what_remembers_can_recall(name, core, updates):
+"""Once nearly all is right, normalised advantages are mostly noise, which the transformer forgets by: with them one
+seed in four or more fails, with these none of twenty."""
+
+
+@pytest.mark.parametrize(
+    ("config", "core", "updates"),
+    [
+        pytest.param(LEARNERS["ppo"][0], "gru", 25, id="ppo-gru"),
+        pytest.param(LEARNERS["vtrace"][0], "gru", 100, id="vtrace-gru"),
+        pytest.param(AS_THEY_ARE, "transformer", 60, id="ppo-transformer"),
+    ],
+)
+def test_what_remembers_can_recall(config, core, updates):
     """Naming one of three cues after a delay: 1.0 is always right."""
-    config, *_ = LEARNERS[name]
     assert mean_return_after(config, RECALL, REMEMBERS[core], updates=updates, lanes=32, rows=16) > 0.9
 
 

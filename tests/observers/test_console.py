@@ -5,7 +5,7 @@ import sys
 import pytest
 from rich.console import Console as RichConsole
 
-from respawn.contracts.records import EvaluationReport, Event, UpdateReport
+from respawn.contracts.records import Beat, EvaluationReport, Event, UpdateReport
 from respawn.observers.console import Console, _Display
 from respawn.observers.progress import Progress
 
@@ -75,6 +75,27 @@ def test_events_and_evaluations_are_told_at_once():
     assert stream.getvalue().endswith(" error: it [bold]broke[/bold] [2J\n")
     console.receive(EvaluationReport(1, 10, {"evaluation/return_mean": 7.5}))
     assert "best 7.5 at 1" in stream.getvalue()
+
+
+def beat(share: float, phase: str = "world") -> Beat:
+    return Beat(1, 10, {"MainThread": phase, "collector": phase}, False, {"heartbeat/rollout_share": share})
+
+
+def test_where_no_update_comes_between_two_beats_it_says_how_far_it_is():
+    stream = io.StringIO()
+    console = Console("one", 10, None, stream=stream, every_seconds=0)
+    console.receive(beat(0.1))
+    assert stream.getvalue() == ""  # it may have come just before an update
+    console.receive(beat(0.25))
+    console.receive(report(1))
+    console.receive(beat(0.1))
+    console.receive(beat(0.0, "evaluate"))
+    console.close()
+    assert [line.split("  ")[1:2] + line.split("  ")[3:4] for line in stream.getvalue().splitlines()] == [
+        ["update 0/10", "now 25 % of a rollout"],
+        ["update 1/10", "decisions 2,048 (41,234/s)"],
+        ["update 1/10", "now evaluate"],
+    ]
 
 
 class Gone(Terminal):

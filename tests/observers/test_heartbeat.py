@@ -7,7 +7,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from respawn.contracts.records import Beat, Event, UpdateReport
+from respawn.contracts.records import Beat, Event, Record, UpdateReport
 from respawn.observers import heartbeat as module
 from respawn.observers.heartbeat import Heartbeat, HeartbeatLimits
 from respawn.observers.jsonl import JsonlStream
@@ -57,6 +57,7 @@ class Watched:
     heart: Heartbeat
     ticker: ByHand
     told: list[Event] = field(default_factory=list)
+    shown: list[Beat] = field(default_factory=list)
     ended: list[str] = field(default_factory=list)
 
     def pass_seconds(self, seconds: float) -> None:
@@ -76,7 +77,7 @@ class Watched:
 def watch(
     folder: RunFolder, monkeypatch: pytest.MonkeyPatch, beat_seconds=30.0, stall_seconds=300.0, step_seconds=15.0
 ) -> Watched:
-    clock, told, ended, tickers = Clock(), [], [], []
+    clock, told, shown, ended, tickers = Clock(), [], [], [], []
 
     def by_hand(*arguments):
         tickers.append(ByHand(*arguments))
@@ -87,8 +88,12 @@ def watch(
     phases = ThreadPhases(clock.monotonic)
     slow = SlowSteps(SlowStepLimits(step_seconds, 5, 120.0), folder.traces, told.append, clock.monotonic)
     limits = HeartbeatLimits(beat_seconds, stall_seconds)
-    heart = Heartbeat(stream(folder), phases, slow, folder.traces, told.append, limits, on_stall=ended.append)
-    return Watched(folder, clock, phases, heart, tickers[0], told, ended)
+
+    def tell(record: Record) -> None:
+        (shown if isinstance(record, Beat) else told).append(record)
+
+    heart = Heartbeat(stream(folder), phases, slow, folder.traces, tell, limits, on_stall=ended.append)
+    return Watched(folder, clock, phases, heart, tickers[0], told, shown, ended)
 
 
 def stream(folder: RunFolder) -> JsonlStream:
@@ -123,7 +128,7 @@ def test_a_beat_tells_how_the_process_is(folder, monkeypatch):
     (beat,) = watched.beats()
     assert set(beat.metrics) == {
         "heartbeat/cpu_percent", "heartbeat/decisions_per_second", "heartbeat/idle_seconds", "heartbeat/open_files",
-        "heartbeat/rss_mib", "heartbeat/threads", "heartbeat/updates_per_second",
+        "heartbeat/rollout_share", "heartbeat/rss_mib", "heartbeat/threads", "heartbeat/updates_per_second",
     }  # fmt: skip
     resident = psutil.Process().memory_info().rss / 2**20
     assert beat.metrics["heartbeat/rss_mib"] == pytest.approx(resident, rel=0.2)
@@ -204,6 +209,19 @@ def test_a_run_that_moves_again_is_told_of_too_and_can_stand_still_again(folder,
     watched.pass_seconds(400.0)
     assert watched.kinds()[3:] == ["slow_step", "stalled"]
     watched.heart.close()
+
+
+@pytest.mark.parametrize("moves", [True, False])
+def test_a_run_that_ends_at_once_after_it_moved_again_is_told_of_too(folder, monkeypatch, moves):
+    watched = watch(folder, monkeypatch)
+    watched.phases.mark("world")
+    watched.pass_seconds(400.0)
+    watched.clock.now += 0.5  # less than from one look to the next
+    if moves:
+        watched.phases.mark("learn")
+    watched.heart.close()
+    assert watched.kinds() == ["slow_step", "stalled"] + ["moving_again"] * moves
+    assert [beat.is_stalled for beat in watched.beats()][-2:] == [True, not moves]
 
 
 def test_a_process_that_was_stopped_and_goes_on_has_not_stood_still(folder, monkeypatch):
@@ -305,8 +323,8 @@ def test_beats_and_alarms_come_while_the_hub_hangs(folder):
     """With real threads and real time: the one who watches is held up by nobody."""
     told, go_on = [], threading.Event()
 
-    def hanging(event: Event) -> None:
-        told.append(event.kind)
+    def hanging(record: Record) -> None:
+        told.append(type(record).__name__)
         go_on.wait(30)
 
     phases = ThreadPhases()
@@ -320,8 +338,21 @@ def test_beats_and_alarms_come_while_the_hub_hangs(folder):
     beats = [beat for _, beat in read_beats(folder)]
     go_on.set()
     heart.close()
-    assert told == ["stalled"] and sum(beat.is_stalled for beat in beats) >= 3
+    assert set(told) == {"Beat", "Event"} and told.count("Event") == 1 and sum(beat.is_stalled for beat in beats) >= 3
     assert [path.name.partition("-")[0] for path in folder.traces.iterdir()] == ["stalled"]
+
+
+def test_beats_say_how_much_of_a_rollout_is_gathered_and_are_shown_until_it_stands_still(folder, monkeypatch):
+    watched = watch(folder, monkeypatch)
+    watched.phases.mark("world", 0.25)
+    watched.pass_seconds(30.0)
+    watched.phases.mark("learn")
+    watched.pass_seconds(600.0)
+    shares = [beat.metrics["heartbeat/rollout_share"] for beat in watched.beats()]
+    assert shares[:3] == [0.0, 0.25, 0.0]
+    assert watched.shown == [beat for beat in watched.beats()[1:] if not beat.is_stalled]
+    assert any(beat.is_stalled for beat in watched.beats())
+    watched.heart.close()
 
 
 @pytest.mark.parametrize(("stall_seconds", "every", "armed_for"), [(300.0, 30, 481.0), (4.0, 1, 8.0)])

@@ -68,7 +68,7 @@ def test_asking_for_state_changes_nothing(folder):
     stream = updates_stream(folder)
     stream.receive(report(1))
     content = folder.updates.read_bytes()
-    expected = {"bytes": len(content), "sha256": hashlib.sha256(content).hexdigest(), "archive": 0}
+    expected = {"bytes": len(content), "sha256": hashlib.sha256(content).hexdigest(), "archive": 0, "needed_after": [0]}
     assert stream.state() == stream.state() == expected
     assert folder.updates.read_bytes() == content
     stream.close()

@@ -9,7 +9,7 @@ from killing import Killed, killed_before_change
 from respawn.contracts.records import Event, UpdateReport
 from respawn.errors import RunFolderError
 from respawn.observers.jsonl import JsonlStream
-from respawn.runs.kept_rows import RowsLetGo
+from respawn.runs.kept_rows import RowsLetGo, check_kept
 from respawn.runs.layout import RunFolder
 from respawn.runs.reader import last_row, read_events, read_updates
 from respawn.runs.rotation import archive_numbers
@@ -241,6 +241,41 @@ def test_what_a_checkpoint_needs_is_not_deleted(folder):
     resumed.close()
     assert read(folder)[-20:] == list(range(11, 31))
     assert set(read(folder)) == set(range(min(read(folder)), 31))
+
+
+@pytest.mark.parametrize("is_left", [False, True])
+def test_after_a_resume_the_checkpoint_before_is_protected_as_if_the_run_had_never_been_left(folder, is_left):
+    stream = stream_of(folder, retain_archives=1)
+    write(stream, 11, 20)
+    older = stream.state()
+    write(stream, 21, 30)
+    newest = stream.state()
+    if is_left:
+        stream.close()
+        stream = stream_of(folder, retain_archives=1)
+        stream.restore(newest)
+    write(stream, 31, 60)
+    assert archive_numbers(folder.updates) == list(range(2, 13))  # of what came before the older one, the last
+    check_kept(folder.updates, older)
+    stream.state()  # from here on the older one is the third, and its rows may go
+    write(stream, 61, 70)
+    with pytest.raises(RowsLetGo):
+        check_kept(folder.updates, older)
+    check_kept(folder.updates, newest)
+    stream.close()
+
+
+def test_a_checkpoint_of_an_older_version_protects_itself(folder):
+    stream = stream_of(folder, retain_archives=1)
+    write(stream, 11, 20)
+    state = stream.state()
+    stream.close()
+    del state["needed_after"]
+    resumed = stream_of(folder, retain_archives=1)
+    resumed.restore(state)
+    write(resumed, 21, 60)
+    check_kept(folder.updates, state)
+    resumed.close()
 
 
 def test_many_threads_write_and_one_reads_and_every_row_is_there_once(folder):

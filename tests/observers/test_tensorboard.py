@@ -1,5 +1,6 @@
 import subprocess
 import sys
+import time
 
 import pytest
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
@@ -71,6 +72,29 @@ def test_resuming_hides_what_came_after_the_checkpoint(tmp_path, every_seconds):
     assert steps[-1] == (30, 3.0) and steps[0] == (10, 1.0)
     assert all(value > 0 for _, value in steps)
     assert state == {"decisions": 20}
+
+
+@pytest.mark.parametrize("seconds_ahead", [0, 1])
+def test_what_is_drawn_after_a_resume_is_read_after_all_else(tmp_path, seconds_ahead):
+    """Files are read by name: second, host, process, number; the last three do not sort by time."""
+    before = TensorBoard(tmp_path, every_seconds=0)
+    before.receive(report(3, value=-1.0))
+    before.close()
+    (path,) = tmp_path.iterdir()
+    path.rename(tmp_path / f"events.out.tfevents.{int(time.time()) + seconds_ahead}.zzz.9.9")
+    board = TensorBoard(tmp_path, every_seconds=0)
+    board.restore({"decisions": 20})
+    board.receive(report(3))
+    board.close()
+    assert curve(tmp_path, "loss/policy") == [(30, 3.0)]
+
+
+def test_a_clock_that_was_set_back_is_not_waited_for(tmp_path):
+    (tmp_path / f"events.out.tfevents.{int(time.time()) + 3600}.zzz.9.9").touch()
+    board = TensorBoard(tmp_path, every_seconds=0)
+    board.receive(report(1))
+    board.close()
+    assert curve(tmp_path, "loss/policy") == [(10, 1.0)]
 
 
 def test_a_run_that_reports_nothing_leaves_no_file(tmp_path):

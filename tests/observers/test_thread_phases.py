@@ -37,6 +37,14 @@ def test_what_each_thread_does_and_for_how_long_the_newest_mark_last():
     assert [each.thread for each in phases.look()] == [main]  # one that has ended does nothing
 
 
+def test_how_much_of_a_rollout_is_gathered_belongs_to_the_mark():
+    phases = ThreadPhases(lambda: 0.0)
+    phases.mark("world", 0.5)
+    assert [each.share for each in phases.look()] == [0.5]
+    phases.mark("learn")
+    assert [each.share for each in phases.look()] == [0.0]
+
+
 def test_marking_the_same_phase_again_is_a_move():
     now = [0.0]
     phases = ThreadPhases(lambda: now[0])

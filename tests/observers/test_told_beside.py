@@ -16,7 +16,7 @@ def test_tells_in_a_thread_of_its_own():
     threads = []
     told_beside(lambda event: threads.append(threading.current_thread()), patience_seconds=30)(EVENT)
     assert threads[0] is not threading.current_thread()
-    assert threads[0].name == "tells-stalled" and threads[0].daemon
+    assert threads[0].name == "tells-event" and threads[0].daemon
 
 
 def test_comes_back_where_those_who_are_told_hang():

@@ -97,9 +97,16 @@ def test_a_run_without_a_status_is_running_or_killed(folder):
         assert read_status(folder).status == "running"
 
 
-def test_odd_statuses_are_refused(folder):
+def test_a_status_has_its_own_facts(folder):
     with pytest.raises(RunFolderError, match="its own pid"):
         write_status(folder, "running", pid=3)
-    folder.status.write_text('{"status": "sleeping"}')
-    with pytest.raises(RunFolderError, match="sleeping"):
-        read_status(folder)
+
+
+@pytest.mark.parametrize(("content", "said"), [('{"status": "sleeping"}', "says 'sleeping'"), ("{", "should hold")])
+def test_where_status_json_cannot_be_read_the_lock_says_how_the_run_is(folder, content, said):
+    folder.status.write_text(content)
+    assert read_status(folder).status == "broken" and said in read_status(folder).problem
+    with folder.lock():
+        assert read_status(folder).status == "running" and said in read_status(folder).problem
+    write_status(folder, "finished")
+    assert read_status(folder).problem == ""

@@ -7,7 +7,7 @@ from respawn.errors import RunFolderError
 from respawn.runs.layout import RunFolder
 from respawn.runs.rotation import set_aside
 from respawn.runs.rows import to_line, to_row
-from respawn.runs.streams import STREAMS, rows_of
+from respawn.runs.streams import STREAMS, row_streams, rows_of
 
 
 @pytest.fixture
@@ -20,6 +20,11 @@ def test_every_record_has_a_stream_of_its_own(folder):
     paths = [stream.path_in(folder) for stream in STREAMS.values()]
     assert [path.name for path in paths] == [f"{name}.jsonl" for name in STREAMS]
     assert len({stream.kind for stream in STREAMS.values()}) == len(STREAMS)
+
+
+def test_those_that_a_resumed_run_continues_are_all_but_the_history(folder):
+    assert set(STREAMS) - set(row_streams(folder)) == {"events", "heartbeats", "resources"}
+    assert row_streams(folder)["updates"] == folder.updates
 
 
 def test_rows_of_all_files_each_with_its_kind(folder):

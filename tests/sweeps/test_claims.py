@@ -1,6 +1,8 @@
 """Which trial is next, and whose."""
 
+from contextlib import suppress
 from datetime import datetime, timedelta
+from itertools import count
 
 import optuna
 import pytest
@@ -10,6 +12,7 @@ from small_studies import definition_of, folder_in, study_of
 from respawn.errors import RunFolderError
 from respawn.sweeps import claims
 from respawn.sweeps.claims import (
+    BROKE,
     CAUSE,
     HOST,
     MOST_TIMES_TAKEN_UP,
@@ -112,6 +115,69 @@ def test_one_that_takes_its_process_along_each_time_is_given_up(study, folder):
     cause = "its process died 3 times with no evaluation in between, so it is not tried again"
     assert told == [(0, cause)]
     assert study.trials[0].state == TrialState.FAIL and study.trials[0].user_attrs[CAUSE] == cause
+
+
+def test_one_that_cuda_failed_in_each_time_is_given_up_with_what_it_said(study, folder):
+    for _ in range(MOST_TIMES_TAKEN_UP + 1):
+        claim = next_one(study, folder)
+        claim.trial.set_user_attr(BROKE, "CUDA error: device-side assert triggered")
+        claim.lock.release()
+    assert next_one(study, folder).number == 1
+    assert study.trials[0].user_attrs[CAUSE] == (
+        "CUDA failed 3 times in its process (CUDA error: device-side assert triggered) with no evaluation in between, "
+        "so it is not tried again"
+    )
+
+
+class Killed(BaseException):
+    """A process ends here, and does nothing any more."""
+
+
+def dying_after(study, writes):
+    """Let whoever works on a study die before it writes to its storage once more than so often."""
+    left = iter(range(writes))
+    storage = study._storage
+
+    def dying(real):
+        def write(*words, **facts):
+            if next(left, None) is None:
+                raise Killed
+            return real(*words, **facts)
+
+        return write
+
+    for name in ("create_new_trial", "set_trial_param", "set_trial_user_attr", "set_trial_state_values"):
+        setattr(storage, name, dying(getattr(storage, name)))
+
+
+def mended(study):
+    for name in [name for name in vars(study._storage) if name.startswith(("create_", "set_"))]:
+        delattr(study._storage, name)
+
+
+def test_one_whose_process_died_at_any_moment_of_taking_it_is_taken_up_at_once(tmp_path):
+    undisturbed = next_one(study_of(DEFINITION), folder_in(tmp_path, "undisturbed"))
+    for writes in count():
+        study, folder = study_of(DEFINITION), folder_in(tmp_path, f"after-{writes}")
+        dying_after(study, writes)
+        claim = None
+        with suppress(Killed):
+            claim = next_one(study, folder)
+        mended(study)
+        if claim is not None:
+            break
+        again = next_one(study, folder)
+        assert (again.number, again.drawn) == (0, undisturbed.drawn), f"after {writes} writes"
+        assert study.trials[0].user_attrs[RUN] == "small-t0000"
+        assert next_one(study, folder).number == 1  # and nothing else was left
+    assert writes > 1
+
+
+def test_what_optuna_was_told_to_try_is_tried(study, folder):
+    study.enqueue_trial({"learner.clip": 0.25, "model.hidden_sizes": "[4]"})
+    claim = next_one(study, folder)
+    assert (claim.number, claim.drawn) == (0, {"learner.clip": 0.25, "model.hidden_sizes": "[4]"})
+    assert study.trials[0].user_attrs[PLACE] == folder.identity()
 
 
 def test_one_that_was_judged_since_is_taken_up_again(study, folder):

@@ -14,8 +14,8 @@ from respawn.errors import ConfigError, StudyError
 from respawn.processes.child import Family
 from respawn.sweeps import supervisor
 from respawn.sweeps.claims import MOST_TIMES_TAKEN_UP
-from respawn.sweeps.supervisor import LOST, STOPPING, Supervisor
-from respawn.sweeps.worker import BEGUN, DONE, ENDED, READY, REFUSED, WorkerPlan
+from respawn.sweeps.supervisor import LOST, MOST_ALIKE, STOPPING, Supervisor
+from respawn.sweeps.worker import BEGUN, BROKEN, DONE, ENDED, READY, REFUSED, WorkerPlan
 
 PLAN = WorkerPlan(Family(0, 0), "", "small", Path(), Path(), 4, "tpe", "none", None, {}, ())
 COMPLETE = (ENDED, {"state": "complete"})
@@ -38,7 +38,7 @@ class Stage:
     def __init__(self, *scripts):
         self.scripts = list(scripts)
         self.children = []
-        self.told = []
+        self.told, self.facts = [], []
         self.hears = lambda kind: None
 
     def child(self, module, plan, *, output, threads, descriptors):
@@ -67,6 +67,7 @@ class Stage:
 
     def tell(self, worker, kind, facts):
         self.told.append((worker, kind))
+        self.facts.append(facts)
         self.hears(kind)
 
 
@@ -98,6 +99,46 @@ def test_one_that_somebody_else_stopped_is_replaced(work):
     stage = Stage(Script([STOPPED]), Script([(DONE, {})]))
     assert work(stage) == 0
     assert stage.told == [(1, ENDED), (1, LOST), (1, DONE)]
+
+
+def test_one_in_which_cuda_failed_is_replaced_and_that_is_why(work):
+    said = "CUDA error: device-side assert triggered"
+    stage = Stage(Script([(BEGUN, {}), (BROKEN, {"cause": said})], "signal SIGABRT"), Script([(DONE, {})]))
+    assert work(stage) == 0
+    assert stage.told == [(1, BEGUN), (1, LOST), (1, DONE)] and stage.facts[1] == {"how": said}
+
+
+def failed(number, cause, *, is_of_settings=False):
+    return ENDED, {"state": "failed", "number": number, "cause": cause, "is_of_settings": is_of_settings}
+
+
+def full(number):
+    return failed(number, f"the run folder runs/small-t000{number} cannot be made (No space left); pick another place")
+
+
+def test_trials_that_fail_one_after_another_in_the_same_way_end_the_sweep(work):
+    stage = Stage(Script([full(number) for number in range(MOST_ALIKE)], waits_for_signals=9))
+    with pytest.raises(StudyError) as caught:
+        work(stage)
+    assert str(caught.value) == (
+        "3 trials failed one after another in the same way (the run folder runs/small-t0002 cannot be made (No space "
+        "left); pick another place), which their settings hardly explain; mend it, and the same command goes on with "
+        "the trials that are left"
+    )
+    assert [kind for _, kind in stage.told] == [ENDED] * MOST_ALIKE and stage.children[0].ended
+
+
+@pytest.mark.parametrize(
+    "messages",
+    [
+        [full(0), full(1), COMPLETE, full(2), full(2)],
+        [full(0), full(1), failed(2, "ValueError: the pole broke"), full(2)],
+        [failed(0, "not finite", is_of_settings=True)] * 9,
+        [full(1), full(2), full(3)],  # that was the last: nothing is left to be spared
+    ],
+)
+def test_others_do_not(work, messages):
+    assert work(Stage(Script([*messages, (DONE, {})]))) == 0
 
 
 def test_one_that_is_done_may_end_as_it_likes(work):

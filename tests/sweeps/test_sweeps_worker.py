@@ -8,13 +8,15 @@ from dataclasses import replace
 import pytest
 from small_studies import definition_of, folder_in, tiny
 
+from respawn.errors import StudyError
+from respawn.learners.ppo.learner import PPOLearner
 from respawn.processes.child import Family
 from respawn.runs.layout import RunFolder
 from respawn.runs.metadata import read_meta
-from respawn.sweeps import worker
+from respawn.sweeps import broken_cuda, worker
 from respawn.sweeps.definition import machine_settings
 from respawn.sweeps.storage import load_study, open_study
-from respawn.sweeps.worker import BEGUN, DONE, ENDED, JUDGED, READY, REFUSED, WorkerPlan
+from respawn.sweeps.worker import BEGUN, BROKEN, DONE, ENDED, JUDGED, READY, REFUSED, WorkerPlan
 
 
 class Connection:
@@ -96,6 +98,34 @@ def test_a_signal_between_trials_ends_it_too(plan):
     connection.hears = stop
     worker.run(connection, plan)
     assert connection.kinds() == [READY]
+
+
+def test_one_in_which_cuda_fails_says_so_and_ends_and_another_goes_on(plan, monkeypatch):
+    def learn(self, rollout, knobs):
+        raise RuntimeError("CUDA error: device-side assert triggered\nCompile with TORCH_USE_CUDA_DSA")
+
+    connection = Connection()
+    with monkeypatch.context() as patch:
+        patch.setattr(PPOLearner, "learn", learn)
+        worker.run(connection, plan)
+    assert connection.kinds() == [READY, BEGUN, BROKEN]
+    assert connection.told[-1][1] == {"cause": "CUDA error: device-side assert triggered"}
+    again = Connection()
+    worker.run(again, plan)
+    assert again.told[1][1]["is_taken_up"] and again.kinds()[-1] == DONE
+    states = [facts["state"] for kind, facts in again.told if kind == ENDED]
+    assert states == ["complete", "complete"]
+
+
+def test_one_that_finds_the_gpu_broken_takes_no_trial(plan, monkeypatch):
+    def check_cuda(config):
+        raise StudyError("the GPU fails")
+
+    monkeypatch.setattr(broken_cuda, "check_cuda", check_cuda)
+    connection = Connection()
+    worker.run(connection, plan)
+    assert connection.told == [(REFUSED, {"cause": "the GPU fails", "exit_code": 1})]
+    assert not load_study(plan.url, "small")[0].trials
 
 
 def test_what_it_cannot_do_is_told_and_not_raised(plan):

@@ -18,7 +18,8 @@ from respawn.runs.layout import RunFolder
 from respawn.runs.metadata import read_meta, read_status
 from respawn.runs.reader import read_evaluations
 from respawn.sweeps import trial_run
-from respawn.sweeps.claims import CAUSE, PRUNED, TAKEN_UP, Order, claim_next, give_up
+from respawn.sweeps.broken_cuda import CudaFailedError
+from respawn.sweeps.claims import BROKE, CAUSE, MOST_TIMES_TAKEN_UP, PRUNED, TAKEN_UP, Order, claim_next, give_up
 from respawn.sweeps.space import Choice
 from respawn.sweeps.trial_config import trial_config
 from respawn.sweeps.trial_run import DECISIONS, UPDATES, WEIGHTS, Ended, check_new_names, run_trial
@@ -217,6 +218,7 @@ def test_a_trial_that_fails_takes_nobody_along(place, monkeypatch, error):
     monkeypatch.setattr(PPOLearner, "learn", learn)
     ended = place.go()
     assert ended.state == "failed" and ended.cause == f"{type(error).__name__}: {' '.join(str(error).split())}"
+    assert not ended.is_of_settings
     trial = place.study.trials[0]
     assert trial.state == TrialState.FAIL and trial.user_attrs[CAUSE] == ended.cause and trial.user_attrs[UPDATES] == 0
     assert read_status(place.run(0)).status == "failed" and "Traceback" in place.run(0).failure.read_text()
@@ -233,6 +235,7 @@ def test_numbers_that_are_not_finite_are_a_failure_of_that_trial(place, monkeypa
     monkeypatch.setattr(Evaluator, "evaluate", evaluate)
     ended = place.go()
     assert ended.state == "failed" and ended.cause == "the evaluation at update 2 says no evaluation/return_mean"
+    assert ended.is_of_settings
     assert place.study.trials[0].state == TrialState.FAIL
 
 
@@ -247,7 +250,55 @@ def test_settings_that_do_not_go_together_fail_their_trial(tmp_path):
     place.study.enqueue_trial({"collection.num_lanes": 2, "model.core": "gru", "learner.clip": 0.2})
     ended = place.go()
     assert ended.state == "failed" and ended.cause.startswith("with a gru core each minibatch takes whole lanes")
-    assert not place.run(0).path.exists()
+    assert ended.is_of_settings and not place.run(0).path.exists()
+
+
+def cuda_fails_from(patch, update):
+    """Let CUDA fail from an update on, counted over all runs: after an assertion in a kernel it works no more."""
+    calls, real = [], PPOLearner.learn
+
+    def learn(self, rollout, knobs):
+        calls.append(1)
+        if len(calls) >= update:
+            raise RuntimeError("CUDA error: device-side assert triggered\nCUDA kernel errors might be reported later")
+        return real(self, rollout, knobs)
+
+    patch.setattr(PPOLearner, "learn", learn)
+
+
+def test_one_that_cuda_fails_in_is_left_and_made_again_by_another_process(place, tmp_path, monkeypatch):
+    undisturbed = Workplace(tmp_path / "undisturbed")
+    undisturbed.go()
+    for update in (1, 4):
+        with monkeypatch.context() as patch:
+            cuda_fails_from(patch, update)
+            with pytest.raises(CudaFailedError, match=r"^CUDA error: device-side assert triggered$"):
+                place.go()
+        trial = place.study.trials[0]
+        assert trial.state == TrialState.RUNNING and CAUSE not in trial.user_attrs
+        assert trial.user_attrs[BROKE] == "CUDA error: device-side assert triggered"
+    assert place.go().state == "complete"
+    assert place.weights(0) == undisturbed.weights(0) and len(place.study.trials) == 1
+
+
+def test_one_that_cuda_fails_in_each_time_is_given_up_and_not_the_next(place, monkeypatch):
+    with monkeypatch.context() as patch:
+        cuda_fails_from(patch, 1)
+        for _ in range(MOST_TIMES_TAKEN_UP + 1):
+            with pytest.raises(CudaFailedError):
+                place.go()
+    assert place.go() == Ended(1, "small-t0001", "complete", place.study.trials[1].value)
+    assert place.study.trials[0].state == TrialState.FAIL
+
+
+def test_an_evaluation_that_is_only_made_again_is_no_way_on(place, monkeypatch):
+    claim = place.claim()
+    claim.trial.report(1.0, 16)
+    claim.trial.set_user_attr(TAKEN_UP, 2)
+    cuda_fails_from(monkeypatch, 3)
+    with pytest.raises(CudaFailedError):
+        run_trial(claim, place.bench)
+    assert place.study.trials[0].user_attrs[TAKEN_UP] == 2
 
 
 def test_one_that_somebody_gave_up_meanwhile_is_let_go(place, monkeypatch):

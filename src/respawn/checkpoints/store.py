@@ -13,6 +13,12 @@ from respawn.errors import CheckpointAccessError, CheckpointError
 WEIGHTS = "weights"
 """The name of the part that holds the model's weights, so that they can be read without the rest."""
 
+OTHER_SETTINGS = (
+    "made with other settings than config.json holds now, and one of the two is not this run's; put the run's own "
+    "config.json (or checkpoint) back from a copy, or start a new run"
+)
+"""Why a run may not go on from a checkpoint whose settings are not its own, to follow on 'it was'."""
+
 
 @dataclass(frozen=True)
 class Identity:
@@ -66,8 +72,10 @@ def find_newest(folder: Path, only: str | None = None) -> Found | None:
         except CheckpointError as error:
             passed_over.append(f"{path.name}: {error}")
     if passed_over:
-        which = "every checkpoint" if only is None else "the checkpoint asked for"
-        raise CheckpointError(f"{which} in {folder} is damaged ({'; '.join(passed_over)})")
+        which, remedy = "every checkpoint", "put one back from a copy, or start a new run"
+        if only is not None:
+            which, remedy = "the checkpoint asked for", "put it back from a copy, or name another"
+        raise CheckpointError(f"{which} in {folder} is damaged ({'; '.join(passed_over)}); {remedy}")
     return None
 
 
@@ -133,10 +141,7 @@ def check_identity(found: Found, identity: Identity) -> None:
             f"this run is in {identity.world}; use the run that it belongs to"
         )
     if manifest.config_sha256 != identity.config_sha256:
-        raise CheckpointError(
-            f"checkpoint {found.path} was made with other settings than config.json holds now: one of the two is not "
-            "this run's; put the run's own back, or start a new run"
-        )
+        raise CheckpointError(f"checkpoint {found.path} was {OTHER_SETTINGS}")
 
 
 def restore(found: Found, parts: Mapping[str, Saveable], may_lack: Collection[str] = ()) -> None:

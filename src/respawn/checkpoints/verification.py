@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Literal, TypeAlias
 
 from respawn.checkpoints.manifest import Manifest
-from respawn.checkpoints.store import WEIGHTS, check_file, read_manifest, read_part
+from respawn.checkpoints.store import OTHER_SETTINGS, WEIGHTS, check_file, read_manifest, read_part
 from respawn.errors import CheckpointAccessError, CheckpointError, RunFolderError
 from respawn.runs.kept_rows import RowsLetGo, check_kept
 
@@ -18,6 +18,9 @@ SIDES = ("files", "parts", "rows", "settings", "world")
 
 OBSERVERS = "observers"
 """The part that knows how long each stream was."""
+
+_MOST_ROUNDS = 3
+"""Times that all checkpoints are looked at, where a run deletes them faster than that."""
 
 
 @dataclass(frozen=True)
@@ -68,17 +71,11 @@ class Examined:
         """All that is to be said of it."""
         return tuple(problem for verdict in self.verdicts.values() for problem in verdict.problems)
 
-
-@dataclass(frozen=True)
-class Resumption:
-    """What resuming would do."""
-
-    path: Path | None
-    """the checkpoint it would take up; None: none"""
-    passed_over: tuple[str, ...] = ()
-    """the names of newer ones, which are damaged"""
-    refusal: str = ""
-    """why it would be refused, if it would"""
+    @property
+    def hurdles(self) -> dict[str, tuple[str, ...]]:
+        """What stands against resuming from it, by side; rows that were let go on purpose are gone all the same."""
+        verdicts = self.verdicts.items()
+        return {side: verdict.problems for side, verdict in verdicts if verdict.is_bad or verdict.state == "let go"}
 
 
 def examine(
@@ -101,26 +98,40 @@ def examine(
         return Examined(path, manifest, size, {"files": files})
     looks: Mapping[str, Callable[[], Verdict]] = {
         "parts": lambda: _parts(path, manifest),
-        "rows": lambda: _rows(path, manifest, around.streams),
+        "rows": lambda: look_at_rows(path, manifest, around.streams),
         "settings": lambda: _settings(manifest, around),
         "world": lambda: _world(manifest, around),
     }
     return Examined(path, manifest, size, {"files": files, **{side: look() for side, look in looks.items()}})
 
 
-def what_resuming_does(examined: Sequence[Examined]) -> Resumption:
-    """What resuming would do with these, oldest first."""
-    passed_over: list[str] = []
-    for each in reversed(examined):
-        files = each.verdicts["files"]
-        if files.state == "damaged":
-            passed_over.append(each.path.name)
-            continue
-        # From here on nothing is passed over: going back further would throw away what may well be whole.
-        hurdles = [verdict for verdict in each.verdicts.values() if verdict.is_bad or verdict.state == "let go"]
-        refusal = f"{each.path.name}: {hurdles[0].problems[0]}" if hurdles else ""
-        return Resumption(None if refusal else each.path, tuple(passed_over), refusal)
-    return Resumption(None, tuple(passed_over), "every checkpoint is damaged" if passed_over else "")
+def examine_all(
+    find: Callable[[], Sequence[Path]],
+    around: Surroundings,
+    tell: Callable[[str, float], None] = lambda doing, share: None,
+) -> list[Examined]:
+    """Look at every checkpoint, oldest first, but for those that a run that goes on deletes meanwhile.
+
+    Args:
+      find: answers which there are; none are left in the end where they are deleted faster than they can be looked at.
+      around: what they are compared with.
+      tell: as in `examine`.
+    """
+    for _ in range(_MOST_ROUNDS):
+        paths = find()
+        found = [
+            examine(path, around, _as_part(tell, done, len(paths)))
+            for done, path in enumerate(reversed(paths))  # the newest first, which is the last to be deleted
+        ]
+        left = [each for each in reversed(found) if each.is_whole or each.path.exists()]
+        if left or not paths:
+            return left
+    return []
+
+
+def _as_part(tell: Callable[[str, float], None], done: int, of: int) -> Callable[[str, float], None]:
+    """Tell of one checkpoint as a part of all."""
+    return lambda doing, share: tell(doing, (done + share) / of)
 
 
 def _size(file: Path) -> int:
@@ -165,7 +176,8 @@ def _parts(path: Path, manifest: Manifest) -> Verdict:
     return _verdict_of(*errors) if errors else Verdict()
 
 
-def _rows(path: Path, manifest: Manifest, streams: Mapping[str, Path] | None) -> Verdict:
+def look_at_rows(path: Path, manifest: Manifest, streams: Mapping[str, Path] | None) -> Verdict:
+    """Whether the streams, by name, still hold every row that a checkpoint knows of, as it was."""
     from respawn.checkpoints.contents import read_structure
 
     if streams is None or f"{OBSERVERS}.json" not in manifest.files:
@@ -199,7 +211,7 @@ def _settings(manifest: Manifest, around: Surroundings) -> Verdict:
         return Verdict("unknown")
     if around.config_sha256 == manifest.config_sha256:
         return Verdict()
-    return Verdict("damaged", ("it was made with other settings than config.json holds now",))
+    return Verdict("damaged", (f"it was {OTHER_SETTINGS}",))
 
 
 def _world(manifest: Manifest, around: Surroundings) -> Verdict:

@@ -76,15 +76,21 @@ class ResultFiles:
         """All of them."""
         return [path for path in (self.csv, self.markdown) if path is not None]
 
-    def write(self, rows: Rows) -> None:
-        """All rows; whoever reads meanwhile finds the file before or after, and nothing in between."""
+    def write(self, rows: Rows) -> dict[Path, OSError]:
+        """All rows; whoever reads meanwhile finds the file before or after, and nothing in between.
+
+        Answers with the files that could not be written: a full disk is no reason to lose what is measured.
+        """
         from respawn.runs.whole_files import write_text
 
-        # A link stays one, and what it leads to is written.
-        if self.csv is not None:
-            write_text(self.csv.resolve(), csv_text(rows))
-        if self.markdown is not None:
-            write_text(self.markdown.resolve(), markdown_text(self.title, rows, self.notes))
+        unwritten = {}
+        for path in self.paths:
+            text = csv_text(rows) if path == self.csv else markdown_text(self.title, rows, self.notes)
+            try:
+                write_text(path.resolve(), text)  # a link stays one, and what it leads to is written
+            except OSError as error:
+                unwritten[path] = error
+        return unwritten
 
 
 def _why_not(path: Path) -> str | None:

@@ -3,18 +3,23 @@
 import json
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import Any, TypeAlias
 
 from respawn.cli.bench_files import HEADINGS, ResultFiles, Rows, others_told, provenance, shown, used_columns
 from respawn.cli.progress import Tell, progress_bar
 from respawn.cli.tables import console, new_table
-from respawn.errors import ConfigError
+from respawn.errors import ConfigError, RespawnError
 
 Measured: TypeAlias = Mapping[str, Any]
 """All that a bench has to say, as plain data; its `rows` or those of its `cells` are those of the table"""
 Keep: TypeAlias = Callable[[Measured], None]
 
 _LEFT = ("of", "mode")
+
+
+class ResultsError(RespawnError):
+    """Something was measured, and its files could not be written."""
 
 
 def carry_through(
@@ -29,27 +34,45 @@ def carry_through(
       as_json: print JSON instead.
     """
     known: list[Measured] = []
+    unwritten: dict[Path, OSError] = {}
 
     def keep(measured: Measured) -> None:
+        nonlocal unwritten
         known[:] = [measured]
         if rows_of(measured):
-            files.write(rows_of(measured))
+            unwritten = files.write(rows_of(measured))  # tried again whenever there is more
 
     try:
         with progress_bar(lines=True) as tell:
             keep(measure(tell, keep))
-    except KeyboardInterrupt as interrupt:
+    except (KeyboardInterrupt, OSError) as stop:
         if not known or not rows_of(known[0]):
             raise
-        where = " and ".join(map(str, files.paths))
+        where = " and ".join(str(path) for path in files.paths if path not in unwritten)
         _say({**known[0], "interrupted": True}, show, as_json=as_json)
-        interrupt.add_note(f"before all was measured{'; what was is in ' + where if where else ''}")
+        stop.add_note(
+            "before all was measured"
+            + (f"; what was is in {where}" if where else "")
+            + (f"; {_listed(unwritten)}, what was is above" if unwritten else "")
+        )
         raise
     measured = known[0]
     for path in files.paths:
-        print(f"respawn: wrote {path}", file=sys.stderr)
+        if path not in unwritten:
+            print(f"respawn: wrote {path}", file=sys.stderr)
     _say(measured, show, as_json=as_json)
-    return tell_failures(rows_of(measured))
+    exit_code = tell_failures(rows_of(measured))
+    if unwritten:
+        raise ResultsError(
+            f"{_listed(unwritten)}, so what is printed above is all there is of it; keep that, or make room or name "
+            "another file, and measure again"
+        )
+    return exit_code
+
+
+def _listed(unwritten: Mapping[Path, OSError]) -> str:
+    cause = next(iter(unwritten.values())).strerror
+    return f"{' and '.join(map(str, unwritten))} could not be written ({cause})"
 
 
 def _say(measured: Measured, show: Callable[[Measured], None], *, as_json: bool) -> None:

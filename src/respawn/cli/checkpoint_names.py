@@ -4,6 +4,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
+from respawn.checkpoints.resumption import check_nothing_is_lost
 from respawn.checkpoints.store import find_best, find_newest, saved
 from respawn.cli.wording import command_for
 from respawn.errors import CheckpointError, ConfigError, RunFolderError
@@ -91,6 +92,10 @@ def find_checkpoint(runs_dir: Path, word: str) -> NamedCheckpoint:
 
 def no_checkpoint(folder: RunFolder) -> CheckpointError:
     """That a run has none, and what to do."""
+    try:
+        check_nothing_is_lost(folder)
+    except CheckpointError as error:
+        return error
     command = command_for("resume", folder)
     return CheckpointError(
         f"run {folder.name} has no checkpoint in {folder.checkpoints}; train it first, with: {command}"

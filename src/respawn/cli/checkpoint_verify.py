@@ -4,21 +4,14 @@ import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import tyro
 from rich.markup import escape
 
+from respawn.checkpoints.resumption import Resumption, what_resuming_run_does
 from respawn.checkpoints.store import saved
-from respawn.checkpoints.verification import (
-    SIDES,
-    Examined,
-    Resumption,
-    Surroundings,
-    Verdict,
-    examine,
-    what_resuming_does,
-)
+from respawn.checkpoints.verification import SIDES, Examined, Surroundings, Verdict, examine_all
 from respawn.cli.arguments import RunsDirectory, parse
 from respawn.cli.checkpoint_names import (
     checkpoint_at,
@@ -32,14 +25,8 @@ from respawn.cli.progress import Tell, progress_bar
 from respawn.cli.sizes import size
 from respawn.cli.tables import console, new_table, number
 from respawn.cli.wording import command_for
-from respawn.errors import CheckpointError, ConfigError, RespawnError, RunFolderError
+from respawn.errors import CheckpointError, ConfigError, RespawnError
 from respawn.runs.layout import RunFolder
-
-if TYPE_CHECKING:
-    from respawn.training.config import RunConfig
-
-_MOST_ROUNDS = 3
-"""Times that all checkpoints are looked at, where a run deletes them faster than that."""
 
 _STYLES = {"whole": "green", "damaged": "red", "unreadable": "red", "let go": "yellow", "unknown": "dim"}
 
@@ -80,7 +67,9 @@ def main(words: list[str]) -> int:
         around = _surroundings(asked.folder, with_world=arguments.world)
         examined = _examined(asked, around, tell)
     goes_on = asked.folder is not None and asked.folder.is_locked()
-    resumption = what_resuming_does(examined) if asked.whole_run and not goes_on else None
+    resumption = None
+    if asked.folder is not None and asked.whole_run and not goes_on:
+        resumption = what_resuming_run_does(asked.folder, around, examined)
     if arguments.json:
         print(json.dumps(as_json(asked.folder, examined, resumption), indent=2))
     else:
@@ -132,47 +121,31 @@ def _surroundings(folder: RunFolder | None, *, with_world: bool) -> Surroundings
     if folder is None:
         return Surroundings()
     # Imported only now: torch takes seconds to load, and a mistake should be told at once.
-    from respawn.training.checkpoint_facts import row_streams
-    from respawn.training.config import config_sha256
+    from respawn.training.surroundings import surroundings_of
+
+    around = surroundings_of(folder)
+    return _with_world(around, folder) if with_world and not around.settings_problem else around
+
+
+def _with_world(around: Surroundings, folder: RunFolder) -> Surroundings:
     from respawn.training.recorded import load_config
-
-    around = Surroundings(streams=row_streams(folder))
-    try:
-        config = load_config(folder)
-    except RunFolderError as error:
-        return replace(around, settings_problem=str(error))
-    around = replace(around, config_sha256=config_sha256(config))
-    return _with_world(around, config) if with_world else around
-
-
-def _with_world(around: Surroundings, config: "RunConfig") -> Surroundings:
     from respawn.training.trial import try_out
 
     try:
-        return replace(around, world=try_out(replace(config, device="cpu")).world)
+        return replace(around, world=try_out(replace(load_config(folder), device="cpu")).world)
     except RespawnError as error:
         return replace(around, world_problem=f"the run cannot be put together here: {error}")
 
 
 def _examined(asked: _Asked, around: Surroundings, tell: Tell) -> list[Examined]:
-    """Every checkpoint that is still there in the end, oldest first; a run that goes on deletes some meanwhile."""
-    paths = list(asked.paths)
-    for _ in range(_MOST_ROUNDS):
-        found = []
-        for done, path in enumerate(reversed(paths)):  # the newest first, which is the last to be deleted
-            found.append(examine(path, around, _as_part(tell, done, len(paths))))
-        left = [each for each in reversed(found) if each.path.exists()]
-        if left:
-            return left
-        paths = saved(asked.folder.checkpoints) if asked.folder is not None and asked.whole_run else []
-    raise CheckpointError(
-        f"{asked.paths[-1]} was deleted while it was looked at, as a run that goes on does; try again"
-    )
-
-
-def _as_part(tell: Tell, done: int, of: int) -> Tell:
-    """Tell of one checkpoint as a part of all."""
-    return lambda doing, share: tell(doing, (done + share) / of)
+    """Every checkpoint that was asked for; of a run, those that are there now."""
+    folder = asked.folder if asked.whole_run else None
+    examined = examine_all(lambda: asked.paths if folder is None else saved(folder.checkpoints), around, tell)
+    if not examined:
+        raise CheckpointError(
+            f"{asked.paths[-1]} was deleted while it was looked at, as a run that goes on does; try again"
+        )
+    return examined
 
 
 def _set_aside(folder: RunFolder) -> list[str]:

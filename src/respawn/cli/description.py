@@ -3,7 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
-from respawn.checkpoints.store import find_newest, saved
+from respawn.checkpoints.resumption import check_nothing_is_lost
+from respawn.checkpoints.store import Found, find_newest, saved
 from respawn.cli.tables import number, print_facts
 from respawn.cli.wording import command_for, command_to_go_on
 from respawn.errors import CheckpointError
@@ -19,16 +20,14 @@ _RETURN = "evaluation/return_mean"
 def describe(folder: RunFolder) -> dict[str, Any]:
     """What there is to know about a run; the numbers of its newest whole checkpoint are null where it has none."""
     meta, status = read_meta(folder), read_status(folder)
-    damage = None
-    try:
-        found = find_newest(folder.checkpoints)
-    except CheckpointError as error:
-        found, damage = None, str(error)
+    found, obstacle = _newest(folder)
+    checkpoints = [path.name for path in saved(folder.checkpoints)]
     manifest = found.manifest if found is not None else None
     return {
         "name": folder.name,
         "path": str(folder.path),
         "status": status.status,
+        "problem": status.problem or None,
         "status_note": _status_note(folder, status),
         "preset": meta.preset,
         "world": meta.world,
@@ -39,16 +38,28 @@ def describe(folder: RunFolder) -> dict[str, Any]:
         "weights_sha256": manifest.weights_sha256 if manifest else None,
         "weights_from": meta.weights_from,
         "checkpoint": found.path.name if found else None,
-        "checkpoints": [path.name for path in saved(folder.checkpoints)],
-        "damaged": [damage] if damage else list(found.passed_over) if found else [],
+        "checkpoints": checkpoints,
+        "damaged": list(found.passed_over) if found else [obstacle] if checkpoints else [],
         "exact_resume": meta.exact_resume,
         "exact_resume_note": meta.exact_resume_note,
         "last_update": last_row(folder.updates),
         "last_evaluation": last_row(folder.evaluations),
         "best_metric": _best_metric(folder),
         "cause": status.facts.get("cause"),
-        "go_on": _go_on(folder, status, manifest.updates if manifest else 0),
+        "obstacle": obstacle or None,
+        "go_on": None if obstacle else _go_on(folder, status, manifest.updates if manifest else 0),
     }
+
+
+def _newest(folder: RunFolder) -> tuple[Found | None, str]:
+    """The newest whole checkpoint, and why the run cannot be resumed for lack of one; empty: it can."""
+    try:
+        found = find_newest(folder.checkpoints)
+        if found is None:
+            check_nothing_is_lost(folder)
+    except CheckpointError as error:
+        return None, str(error)
+    return found, ""
 
 
 def return_of_late(described: Mapping[str, Any]) -> float | None:
@@ -80,21 +91,22 @@ def print_description(described: Mapping[str, Any]) -> None:
     """Show a run to a person."""
     progress = f"{number(described['updates'])} updates, {number(described['decisions'])} decisions"
     going_on = "bit for bit" if described["exact_resume"] else f"not exactly: {described['exact_resume_note']}"
+    obstacle = described["obstacle"]
     facts = {
         "status": described["status"] + (f": {described['status_note']}" if described["status_note"] else ""),
         "preset, seed": f"{described['preset']}, {described['seed']}",
         "world": described["world"],
         "created": described["created"],
         "begun with": _begun_with(described["weights_from"]),
-        "saved": progress if described["checkpoint"] else "nothing yet",
+        "saved": progress if described["checkpoint"] else "nothing that is whole" if obstacle else "nothing yet",
         "weights": described["weights_sha256"] or "",
         "checkpoints": ", ".join(described["checkpoints"]),
-        "damaged": "; ".join(described["damaged"]),
+        "damaged": "" if obstacle else "; ".join(described["damaged"]),
         "return": _at(number(return_of_late(described)), described["last_update"], "in training"),
         "evaluation": _at(evaluation_of_late(described), described["last_evaluation"], "when judged"),
         "resumes": going_on,
         "folder": described["path"],
-        "go on": described["go_on"] or "",
+        "go on": described["go_on"] or (f"not by resuming: {obstacle}" if obstacle else ""),
     }
     print_facts(described["name"], facts)
 
@@ -123,6 +135,8 @@ def _go_on(folder: RunFolder, status: RunStatus, updates: int) -> str | None:
 def _status_note(folder: RunFolder, status: RunStatus) -> str:
     """What a status means for whoever reads it; empty where the word says all."""
     facts = status.facts
+    if status.problem:
+        return status.problem
     if status.status == "running" and "pid" in facts:
         return f"by process {facts['pid']} on {facts.get('host', 'this machine')}"
     if status.status == "killed":

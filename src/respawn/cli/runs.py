@@ -128,11 +128,11 @@ def _show_list(rows: list[dict[str, Any]]) -> None:
         table.add_column(name, justify="left" if name == "world" else "right", no_wrap=name != "world")
     for row in rows:
         status = f"[{STYLES[row['status']] or 'default'}]{row['status']}[/]"
-        cells = [] if row["status"] == "broken" else [escape(cell(row)) for cell in columns.values()]
+        cells = [escape(cell(row)) for cell in columns.values()] if "world" in row else []
         table.add_row(escape(row["name"]), status, *cells)
     target.print(table)
     for row in rows:
-        if row["status"] == "broken":
+        if row["problem"]:
             print(f"{row['name']} is broken: {row['problem']}")
 
 

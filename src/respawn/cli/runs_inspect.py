@@ -9,6 +9,7 @@ from typing import Any
 from rich.markup import escape
 
 from respawn.cli.arguments import RunName, RunsDirectory, parse
+from respawn.cli.begin_anew import words_to_begin_anew
 from respawn.cli.tables import console, new_table, number, print_facts
 from respawn.cli.wording import command_for
 from respawn.evaluation.inspection.finding import Finding
@@ -45,8 +46,12 @@ def main(words: list[str]) -> None:
     """Inspect."""
     arguments = parse(InspectArguments, words, "respawn runs inspect")
     folder = find_even_damaged(arguments.runs, arguments.run)
-    seen = inspect(folder)
-    found = findings(seen, command_for("resume", folder))
+    # Imported only now: torch takes seconds to load, and a mistake should be told at once.
+    from respawn.training.surroundings import surroundings_of
+
+    seen = inspect(folder, around=surroundings_of(folder))
+    anew = words_to_begin_anew(folder) if seen.keeping.refusal else ""
+    found = findings(seen, command_for("resume", folder), anew)
     if arguments.json:
         print(json.dumps(as_json(seen, found), indent=2))
     else:

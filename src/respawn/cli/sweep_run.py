@@ -39,6 +39,7 @@ from respawn.sweeps.trial_run import check_new_names
 from respawn.sweeps.worker import WorkerPlan
 from respawn.training.config import RunConfig
 from respawn.training.config_file import with_config_file
+from respawn.training.device import resolve_device
 from respawn.training.trial import try_out
 
 
@@ -120,6 +121,7 @@ def _worked(definition: Definition, folder: StudyFolder, url: str, arguments: Sw
             _make_runs_dir(arguments.runs)
     teller = Teller(study, definition, arguments.trials, to_stderr=arguments.json)
     teller.begin(folder.name)
+    base = definition.base
     plan = WorkerPlan(
         family=Family(0, 0),
         url=url,
@@ -130,7 +132,8 @@ def _worked(definition: Definition, folder: StudyFolder, url: str, arguments: Sw
         sampler=arguments.sampler,
         pruner=arguments.pruner,
         threads=max(_cores() // arguments.workers, 1),
-        machine=machine_settings(definition.base),
+        # Settled here: a worker that no longer finds the GPU is not to go on without it.
+        machine={**machine_settings(base), "device": str(resolve_device(base.device, wants_gpu=base.wants_gpu))},
         command=tuple(sys.argv),
     )
     exit_code = Supervisor(plan, folder, teller.hear).work(arguments.workers)

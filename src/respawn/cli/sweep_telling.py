@@ -6,9 +6,8 @@ from time import monotonic
 from typing import Any
 
 import optuna
-from rich.markup import escape
 
-from respawn.cli.tables import console, new_table, number
+from respawn.cli.sweep_table import show_best, value_shown
 from respawn.sweeps.definition import Definition
 from respawn.sweeps.figures import short_name
 from respawn.sweeps.finals import Final
@@ -21,7 +20,6 @@ from respawn.sweeps.supervisor import LOST, STOPPING
 from respawn.sweeps.trial_config import drawn_settings
 from respawn.sweeps.worker import BEGUN, ENDED, JUDGED
 
-SHOWN_TRIALS = 10
 _SECONDS_BETWEEN_EVALUATIONS = 20.0
 
 
@@ -49,8 +47,18 @@ class Teller:
             f"Study {name}: {definition.direction} {definition.objective}, {SCORES[definition.score].partition(',')[0]}"
         )
         self.say(f"over {len(definition.space)} settings, with {decisions:,} decisions a trial.")
+        self._say_what_is_left_out()
         if states:
             self.say(f"{done} of {self._trials} trials are done, {left} begun; going on.")
+
+    def _say_what_is_left_out(self) -> None:
+        made, asked = self._definition.updates, self._definition.base.last_update
+        every = self._definition.base.evaluation.every_updates
+        if made < asked:
+            self.say(
+                f"Trials end after {made} of {asked} updates, with their last evaluation: one is made every {every},\n"
+                f"and what came later would not count. With --updates {made + every} there is one more."
+            )
 
     def hear(self, worker: int, kind: str, facts: Mapping[str, Any]) -> None:
         """Say what a worker told of, if it is worth a line."""
@@ -94,7 +102,7 @@ class Teller:
 
 def told_settings(settings: Mapping[str, Any]) -> str:
     """Settings in one line, by the last part of their names."""
-    return ", ".join(f"{short_name(name, settings)} {_value(value)}" for name, value in settings.items())
+    return ", ".join(f"{short_name(name, settings)} {value_shown(value)}" for name, value in settings.items())
 
 
 def tell_study(folder: StudyFolder, definition: Definition, rows: Sequence[TrialRow], finals: Sequence[Final]) -> None:
@@ -106,7 +114,7 @@ def tell_study(folder: StudyFolder, definition: Definition, rows: Sequence[Trial
     ranked = best_first(rows, definition)
     if not ranked:
         return
-    _table(ranked[:SHOWN_TRIALS], definition, finals)
+    show_best(ranked, definition, finals)
     best = ranked[0]
     again = {final.number: final for final in finals}
     if best.trial in again:
@@ -122,24 +130,3 @@ def tell_study(folder: StudyFolder, definition: Definition, rows: Sequence[Trial
     if folder.best.exists():
         print(f"The same:        respawn train --config {folder.best}{beside_the_file(settings)}")
         print(f"All trials:      {folder.trials}; figures: {folder.path}/*.png")
-
-
-def _table(ranked: Sequence[TrialRow], definition: Definition, finals: Sequence[Final]) -> None:
-    table = new_table()
-    again = {final.number: final for final in finals}
-    columns = ["trial", definition.objective.partition("/")[2], *(["fresh seeds"] if again else []), "decisions"]
-    for name in columns:
-        table.add_column(name, justify="right", no_wrap=True)
-    for name in definition.space:
-        table.add_column(short_name(name, definition.space), justify="right", overflow="fold")
-    for row in ranked:
-        fresh = [number(again[row.trial].value) if row.trial in again else ""] if again else []
-        cells = [str(row.trial), number(row.value), *fresh, number(row.decisions)]
-        table.add_row(*cells, *(escape(_value(row.settings.get(name))) for name in definition.space))
-    console().print(table)
-
-
-def _value(value: Any) -> str:
-    if isinstance(value, list):
-        return "x".join(str(each) for each in value)
-    return f"{value:.3g}" if isinstance(value, float) else str(value)

@@ -10,11 +10,11 @@ from respawn.runs.metadata import read_status
 _LONGEST_CAUSE = 400
 
 
-def command_for(verb: str, folder: RunFolder) -> str:
-    """The command that does `verb` to a run, ready to be pasted into the same shell."""
+def command_for(verb: str, folder: RunFolder, *words: str) -> str:
+    """The command that does `verb` to a run, ready to be pasted into the same shell; `words` stand before its name."""
     path = folder.path if folder.path.name not in ("", "..") else folder.path.resolve()
     where = [] if path.parent == Path("runs") else ["--runs", str(path.parent)]
-    return shlex.join(["respawn", verb, path.name, *where])
+    return shlex.join(["respawn", verb, *words, path.name, *where])
 
 
 def command_to_go_on(folder: RunFolder, updates: int) -> str:

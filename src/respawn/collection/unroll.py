@@ -47,14 +47,15 @@ def unroll(
     buffer.begin(observation, actor.memory)
     act_seconds = 0.0
     for t in range(horizon_steps):
-        pulse.mark("act")
+        gathered = t / horizon_steps
+        pulse.mark("act", gathered)
         act_began = perf_counter()
         decision = actor.decide(buffer.observation(t))
         if scripted is not None:
             decision = scripted.force(decision, valid)
         actions = decision.actions.to(world_device)
         act_seconds += perf_counter() - act_began
-        pulse.mark("world")
+        pulse.mark("world", gathered)
         result = world.step(actions)
         buffer.write(t, valid, decision, result)
         ended = (result.terminated | result.truncated).to(decision.actions.device)

@@ -6,15 +6,20 @@ from typing import Protocol
 class Pulse(Protocol):
     """Takes note of what each thread does. Called at every step of a world, so it must cost next to nothing."""
 
-    def mark(self, phase: str) -> None:
-        """The calling thread is in `phase` from now on; marking the same phase again says that it moves."""
+    def mark(self, phase: str, share: float = 0.0) -> None:
+        """The calling thread is in `phase` from now on; marking the same phase again says that it moves.
+
+        Args:
+          phase: what it does.
+          share: how much of the rollout that it belongs to is gathered, where it is part of one.
+        """
         ...
 
 
 class NullPulse:
     """Nobody watches."""
 
-    def mark(self, phase: str) -> None:
+    def mark(self, phase: str, share: float = 0.0) -> None:
         """Take no note."""
 
 

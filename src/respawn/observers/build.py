@@ -5,17 +5,6 @@ from dataclasses import dataclass
 from typing import TextIO
 
 from respawn.contracts.observer import Observer
-from respawn.contracts.records import (
-    Beat,
-    EpisodeReport,
-    EvaluationReport,
-    Event,
-    Probe,
-    Record,
-    ResourceReport,
-    Ruling,
-    UpdateReport,
-)
 from respawn.observers.config import ObserversConfig
 from respawn.observers.console import Console
 from respawn.observers.heartbeat import Heartbeat, HeartbeatLimits
@@ -30,6 +19,7 @@ from respawn.observers.told_beside import told_beside
 from respawn.observers.wandb import WandB, import_wandb
 from respawn.runs.layout import RunFolder
 from respawn.runs.metadata import read_meta
+from respawn.runs.streams import ROW_STREAMS, STREAMS
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,16 +58,8 @@ def build_observers(
     Without `watched` the process is not: no heartbeat, no resources.
     """
     mirror = _mirror(folder, config) if config.wandb_project else None  # refused before a file is made
-    hub = ObserverHub(
-        {
-            "events": _stream(folder, config, Event),
-            "episodes": _stream(folder, config, EpisodeReport),
-            "updates": _stream(folder, config, UpdateReport),
-            "evaluations": _stream(folder, config, EvaluationReport),
-            "probes": _stream(folder, config, Probe),
-            "rulings": _stream(folder, config, Ruling),
-        }
-    )
+    streams = ("events", "episodes", "updates", "evaluations", "probes", "rulings")
+    hub = ObserverHub({name: _stream(folder, config, name) for name in streams})
     for name, observer in _asked_for(folder, config, console_facts).items():
         hub.add(name, observer)
     if mirror is not None:
@@ -92,22 +74,12 @@ def _mirror(folder: RunFolder, config: ObserversConfig) -> WandB:
     return WandB(wandb, folder.path, config.wandb_project, meta.name, meta.id, config.tensorboard_seconds)
 
 
-def _stream(folder: RunFolder, config: ObserversConfig, kind: type[Record]) -> JsonlStream:
-    """The stream of one kind of record; those that tell how it went are history, which resuming only adds to."""
-    paths = {
-        Event: folder.events,
-        EpisodeReport: folder.episodes,
-        UpdateReport: folder.updates,
-        EvaluationReport: folder.evaluations,
-        Probe: folder.probes,
-        Ruling: folder.rulings,
-        Beat: folder.heartbeats,
-        ResourceReport: folder.resources,
-    }
+def _stream(folder: RunFolder, config: ObserversConfig, name: str) -> JsonlStream:
+    """The stream of that name; those that tell how it went are history, which resuming only adds to."""
     return JsonlStream(
-        paths[kind],
-        kind,
-        truncate_on_restore=kind not in (Event, Beat, ResourceReport),
+        STREAMS[name].path_in(folder),
+        STREAMS[name].record,
+        truncate_on_restore=name in ROW_STREAMS,
         rotate_bytes=config.rotate_bytes,
         retain_archives=config.retain_archives,
     )
@@ -133,7 +105,7 @@ def _asked_for(folder: RunFolder, config: ObserversConfig, console_facts: Consol
 
 def _watch(hub: ObserverHub, folder: RunFolder, config: ObserversConfig, watched: Watched) -> None:
     if config.resource_seconds > 0:
-        hub.add("resource_stream", _stream(folder, config, ResourceReport))
+        hub.add("resource_stream", _stream(folder, config, "resources"))
         resources = Resources(
             folder.path,
             watched.device,
@@ -146,7 +118,7 @@ def _watch(hub: ObserverHub, folder: RunFolder, config: ObserversConfig, watched
         tell = told_beside(hub.receive)
         slow = SlowStepLimits(config.slow_step_seconds, config.slow_step_count, config.slow_step_window_seconds)
         heartbeat = Heartbeat(
-            _stream(folder, config, Beat),
+            _stream(folder, config, "heartbeats"),
             watched.phases,
             SlowSteps(slow, folder.traces, tell),
             folder.traces,

@@ -13,12 +13,12 @@ from rich.console import ConsoleOptions, RenderResult
 from rich.live import Live
 from rich.text import Text
 
-from respawn.contracts.records import EvaluationReport, Event, Record, UpdateReport
+from respawn.contracts.records import Beat, EvaluationReport, Event, Record, UpdateReport
 from respawn.contracts.saveable import StateTree
 from respawn.observers.progress import Progress
 from respawn.observers.throttle import EverySeconds
 
-_SHOWN = (Event, EvaluationReport, UpdateReport)
+_SHOWN = (Beat, Event, EvaluationReport, UpdateReport)
 _STYLES = {"info": "cyan", "warning": "yellow", "error": "bold red"}
 _REFRESH_SECONDS = 0.25
 _SHORTEST_BAR = 10
@@ -56,9 +56,10 @@ class Console:
         self._last_line = ""
 
     def receive(self, record: Record) -> None:
-        """Show events and evaluations at once, updates when it is time."""
+        """Show events and evaluations at once, updates when it is time, and signs of life between updates far apart."""
         if not isinstance(record, _SHOWN):
             return
+        was_between_updates = self._progress.is_between_updates
         self._progress.note(record)
         if not self._watched:
             return
@@ -67,6 +68,9 @@ class Console:
                 self._tell(record)
             elif isinstance(record, EvaluationReport):
                 self._show()
+            elif isinstance(record, Beat):
+                if was_between_updates:
+                    self._show()
             elif isinstance(record, UpdateReport):
                 self._untold = True
                 if self._throttle.due() or record.update == self._total_updates:

@@ -19,7 +19,7 @@ from respawn.observers.jsonl import JsonlStream
 from respawn.observers.slow_steps import SlowSteps
 from respawn.observers.stack_dumps import LastResort, try_to_dump
 from respawn.observers.stillness import Stillness
-from respawn.observers.thread_phases import ThreadPhases
+from respawn.observers.thread_phases import Doing, ThreadPhases
 from respawn.observers.throttle import EverySeconds
 from respawn.observers.ticker import Ticker
 from respawn.observers.whereabouts import Whereabouts
@@ -52,7 +52,7 @@ class Heartbeat:
         phases: ThreadPhases,
         slow_steps: SlowSteps,
         traces: Path,
-        notify: Callable[[Event], None],
+        notify: Callable[[Record], None],
         limits: HeartbeatLimits,
         *,
         on_stall: Callable[[str], None] = lambda sentence: None,
@@ -65,7 +65,7 @@ class Heartbeat:
           phases: what threads say they are doing.
           slow_steps: looks at the same.
           traces: where stacks are dumped.
-          notify: is told of alarms; must come back also where the hub hangs (`told_beside`).
+          notify: is told of alarms, and shown each beat; must come back also where the hub hangs (`told_beside`).
           limits: how often, how long.
           on_stall: is called when nothing moves any more, after everybody was told.
           ends_when_hung: end the process, with exit code 1, where native code never lets this thread run again.
@@ -117,6 +117,8 @@ class Heartbeat:
         self._last_resort.disarm()
         if not self._stream.is_closed:
             try:
+                # It may have come to its end since the last look, and nobody is to be left with an alarm.
+                self._has_moved_again(self._stillness.seconds(self._phases.last_move()))
                 self._beat()
             finally:
                 self._stream.close()
@@ -130,7 +132,9 @@ class Heartbeat:
         self._slow_steps.look(self._phases.look())
         is_due = self._due.due()
         if self._watch_for_stall() or is_due:
-            self._beat()
+            beat = self._beat()
+            if not beat.is_stalled:  # of that they were told; and if it is they who hang, threads would heap up
+                self._tell(beat)
 
     def _tell_of_last_resort(self) -> None:
         path = self._last_resort.fired()
@@ -142,19 +146,22 @@ class Heartbeat:
             self._tell(Event("hung", message, "error", {"trace": str(path)}))
 
     def _watch_for_stall(self) -> bool:
-        """Sound the alarm once when the run stands still; answers whether that changed."""
+        """Sound the alarm once when the run stands still; answers whether it moves again."""
         idle, limit = self._stillness.seconds(self._phases.last_move()), self._limits.stall_seconds
         if limit > 0 and idle > limit and self._stalled_at is None:
             self._stalled_at = time.monotonic()
             self._beat()
             self._alarm(idle)
+        return self._has_moved_again(idle)
+
+    def _has_moved_again(self, idle: float) -> bool:
+        """Tell so, if it stood still before."""
+        if self._stalled_at is None or idle >= self._limits.stall_seconds:
             return False
-        if self._stalled_at is not None and idle < limit:
-            stood = time.monotonic() - self._stalled_at + limit
-            self._stalled_at = None
-            self._tell(Event("moving_again", f"the run moves again after it stood still for {stood:.0f} s"))
-            return True
-        return False
+        stood = time.monotonic() - self._stalled_at + self._limits.stall_seconds
+        self._stalled_at = None
+        self._tell(Event("moving_again", f"the run moves again after it stood still for {stood:.0f} s"))
+        return True
 
     def _alarm(self, idle: float) -> None:
         doing = self._phases.look()
@@ -178,13 +185,16 @@ class Heartbeat:
             )
             self._tell(Event("clock_jumped", message, "warning", {"seconds": jumped}))
 
-    def _beat(self) -> None:
+    def _beat(self) -> Beat:
         update, decisions = self._where.update_and_decisions()
         history = self._history
         history.append((time.monotonic(), update, decisions))
-        phases = {each.thread: each.phase for each in self._phases.look()}
-        metrics = {**_rates(history), **self._about_process()}
-        self._stream.receive(Beat(update, decisions, phases, self._stalled_at is not None, metrics))
+        doing = self._phases.look()
+        phases = {each.thread: each.phase for each in doing}
+        metrics = {**_rates(history), "heartbeat/rollout_share": _rollout_share(doing), **self._about_process()}
+        beat = Beat(update, decisions, phases, self._stalled_at is not None, metrics)
+        self._stream.receive(beat)
+        return beat
 
     def _begin_rates(self) -> None:
         self._history = deque([(time.monotonic(), *self._where.update_and_decisions())], maxlen=RATE_BEATS)
@@ -205,6 +215,11 @@ def _look_seconds(limits: HeartbeatLimits, slow_steps: SlowSteps) -> float:
     """Often enough for all that is to be seen."""
     wanted = min(limits.beat_seconds, limits.stall_seconds / 4 or inf, slow_steps.look_seconds)
     return max(SHORTEST_LOOK_SECONDS, min(wanted, LONGEST_LOOK_SECONDS))
+
+
+def _rollout_share(doing: Sequence[Doing]) -> float:
+    """How much of the rollout under way is gathered; 0 where none is."""
+    return max((each.share for each in doing), default=0.0)
 
 
 def _rates(history: Sequence[tuple[float, int, int]]) -> dict[str, float]:

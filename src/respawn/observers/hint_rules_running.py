@@ -8,10 +8,8 @@ from statistics import median
 
 from respawn.observers.hint_rule import Grounds, Rule
 from respawn.observers.hint_view import HintView
+from respawn.runs.disk import is_nearly_full
 
-FULL_DISK_GIB = 1.0
-LOW_DISK_GIB, LOW_DISK_SHARE = 10.0, 0.05
-"""A twentieth of a large disk may be plenty: both must be low."""
 FULL_MEMORY_PERCENT = 92.0
 """Above it systems begin to swap, or to kill."""
 FEW_SAMPLES = 3
@@ -37,8 +35,7 @@ def disk_nearly_full(view: HintView) -> Grounds | None:
     share = view.resource("resource/disk_free_share")
     if free is None:
         return None
-    is_low = share is not None and max(free) < LOW_DISK_GIB and share[-1] < LOW_DISK_SHARE
-    return {"free_gib": free[-1]} if is_low or max(free) < FULL_DISK_GIB else None
+    return {"free_gib": free[-1]} if is_nearly_full(max(free), None if share is None else share[-1]) else None
 
 
 def memory_nearly_full(view: HintView) -> Grounds | None:

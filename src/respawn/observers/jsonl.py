@@ -60,6 +60,7 @@ class JsonlStream:
         self._bytes = 0  # its length, once taken up
         self._taken_up = False
         self._needed_after: deque[int] = deque(maxlen=_CHECKPOINTS)
+        self._saved_at: tuple[int, int] | None = None  # where the stream was at the newest checkpoint
 
     def _open(self) -> None:
         try:
@@ -102,13 +103,21 @@ class JsonlStream:
         self._sha256, self._bytes = hashlib.sha256(), 0
 
     def state(self) -> StateTree:
-        """The file's length and checksum, once all of it is on the disk, and the number of its last archive."""
+        """The file's length and checksum, once all of it is on the disk, and the number of its last archive.
+
+        Besides that number at each of the newest checkpoints, for whoever goes on from this one.
+        """
         with self._one_at_a_time:
             self._take_up_whole_lines()
             os.fsync(self._file.fileno())
-            archive = self._last_archive()
-            self._note_checkpoint(archive)
-            return {"bytes": self._length(), "sha256": self._sha256.hexdigest(), "archive": archive}
+            archive, length = self._last_archive(), self._length()
+            self._note_checkpoint(archive, length)
+            return {
+                "bytes": length,
+                "sha256": self._sha256.hexdigest(),
+                "archive": archive,
+                "needed_after": list(self._needed_after),
+            }
 
     def restore(self, state: StateTree) -> None:
         """Forget the rows written since `state` was asked for, because they are going to be made again.
@@ -135,16 +144,20 @@ class JsonlStream:
                 bring_back(self._path, archive)
             finally:
                 self._open()
-        self._note_checkpoint(int(state.get("archive", 0)))
-        self._go_on_after(int(state["bytes"]), sha256)
+        then, length = int(state.get("archive", 0)), int(state["bytes"])
+        # Whoever resumes protects what the process before it did; older versions did not say what that was.
+        self._needed_after = deque(state.get("needed_after", [then]), maxlen=_CHECKPOINTS)
+        self._saved_at = (then, length)
+        self._go_on_after(length, sha256)
 
-    def _note_checkpoint(self, archive: int) -> None:
+    def _note_checkpoint(self, archive: int, length: int) -> None:
         """Going back to a checkpoint takes all archives after the last one that it knows of.
 
         That one stays too: where all that came after it is forgotten, the numbers go on from it.
         """
-        if self._truncate_on_restore:
+        if self._truncate_on_restore and self._saved_at != (archive, length):
             self._needed_after.append(archive)
+            self._saved_at = (archive, length)
 
     def close(self) -> None:
         """Close the file; safe to call twice."""

@@ -3,7 +3,7 @@
 import time
 from collections.abc import Callable
 
-from respawn.contracts.records import EvaluationReport, Record, UpdateReport
+from respawn.contracts.records import Beat, EvaluationReport, Record, UpdateReport
 from respawn.contracts.saveable import StateTree
 
 _LEARNING_METRICS = {
@@ -37,12 +37,16 @@ class Progress:
         self._score = _SCORES[-1]
         self._best: tuple[float, int] | None = None  # score, update
         self._latest: float | None = None
+        self._beat: Beat | None = None  # the last one, if no update came since
 
     def note(self, record: Record) -> None:
-        """Take note of an update or an evaluation."""
+        """Take note of an update, of an evaluation, or of a sign of life between two updates."""
         if isinstance(record, UpdateReport):
             self._report = record
             self._noted = self._now()
+            self._beat = None
+        elif isinstance(record, Beat):
+            self._beat = record
         elif isinstance(record, EvaluationReport) and any(name in record.metrics for name in _SCORES):
             score = next(name for name in _SCORES if name in record.metrics)
             if score != self._score:
@@ -65,6 +69,11 @@ class Progress:
     def update(self) -> int:
         """The last update that was reported."""
         return self._first_update if self._report is None else self._report.update
+
+    @property
+    def is_between_updates(self) -> bool:
+        """Whether the last that was heard is a sign of life: the next update takes long."""
+        return self._beat is not None
 
     @property
     def fraction(self) -> float | None:
@@ -101,7 +110,7 @@ class Progress:
     def figures(self) -> list[tuple[str, str]]:
         """Labels and values of how the run does."""
         metrics = {} if self._report is None else self._report.metrics
-        figures = []
+        figures = [] if self._beat is None else [("now", _doing(self._beat))]
         if self._report is not None:
             rate = metrics.get("time/decisions_per_second")
             figures.append(("decisions", f"{self._report.decisions:,}" + ("" if rate is None else f" ({rate:,.0f}/s)")))
@@ -127,6 +136,13 @@ class Progress:
     def _trained_seconds(self) -> float:
         here = self._noted - self._began
         return here if self._report is None else self._report.metrics.get("time/total_seconds", here)
+
+
+def _doing(beat: Beat) -> str:
+    share = beat.metrics.get("heartbeat/rollout_share", 0.0)
+    if share > 0:
+        return f"{percent(share)} of a rollout"
+    return ", ".join(dict.fromkeys(beat.phases.values())) or "nothing"
 
 
 def number(value: float) -> str:

@@ -4,7 +4,6 @@ Sampled by a thread at even intervals. Looked at from inside the loop, a GPU see
 learning.
 """
 
-import shutil
 from collections.abc import Callable
 from contextlib import suppress
 from math import isnan, nan
@@ -19,6 +18,7 @@ from respawn.observers.family import descendants
 from respawn.observers.gpu import Gpu, find_gpu
 from respawn.observers.ticker import Ticker
 from respawn.observers.whereabouts import Whereabouts
+from respawn.runs.disk import room_on_disk
 
 WINDOWED = ("gpu_utilisation", "process_cpu_percent", "process_rss_mib", "system_cpu_percent")
 """What is also summed up over a sliding window, as `..._mean`."""
@@ -91,15 +91,15 @@ class Resources:
         self._notify(ResourceReport(*self._where.update_and_decisions(), metrics))
 
     def _measure(self) -> dict[str, float]:
-        disk = shutil.disk_usage(self._folder)
+        disk = room_on_disk(self._folder)
         memory = psutil.virtual_memory()
         return {
             **self._about_processes(),
             "resource/system_cpu_percent": psutil.cpu_percent(),
             "resource/system_memory_percent": memory.percent,
             "resource/system_memory_available_gib": memory.available / 2**30,
-            "resource/disk_free_gib": disk.free / 2**30,
-            "resource/disk_free_share": disk.free / max(disk.total, 1),
+            "resource/disk_free_gib": disk.free_gib,
+            "resource/disk_free_share": disk.free_share,
             **self._about_gpu(),
         }
 

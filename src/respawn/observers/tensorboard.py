@@ -1,6 +1,7 @@
 """The same names in TensorBoard, over decisions."""
 
 import threading
+import time
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
@@ -13,6 +14,9 @@ from respawn.observers.throttle import EverySeconds
 
 if TYPE_CHECKING:
     from torch.utils.tensorboard import SummaryWriter
+
+_LONGEST_WAIT_SECONDS = 2.0
+"""A file that is from farther in the future was written before the clock was set back; waiting is no help then."""
 
 
 class TensorBoard:
@@ -72,12 +76,24 @@ class TensorBoard:
 
         if self._writer is None:
             _hear_errors_once()
+            _wait_for_a_later_name(self._directory)
             self._writer = SummaryWriter(str(self._directory), purge_step=self._purge_step, flush_secs=5)
             self._purge_step = None
         # All at once: a scalar at a time costs ten times as much, in this thread and in the writer's own.
         values = [Summary.Value(tag=name, simple_value=value) for name, value in metrics.items()]
         events: Any = self._writer.file_writer  # which is there until it is closed, whatever its type says
         events.add_summary(Summary(value=values), decisions)
+
+
+def _wait_for_a_later_name(directory: Path) -> None:
+    """Let the next file's name come after all others': TensorBoard reads by name, and what hides must be read last.
+
+    Names begin with the second, and within one second their order says nothing of which was first.
+    """
+    seconds = [int(path.name.split(".")[3]) for path in directory.glob("events.out.tfevents.*")]
+    ahead = max(seconds, default=0) + 1 - time.time()
+    if 0 < ahead <= _LONGEST_WAIT_SECONDS:
+        time.sleep(ahead)
 
 
 @cache

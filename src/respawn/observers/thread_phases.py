@@ -17,6 +17,8 @@ class Doing:
     seconds: float
     began: float
     """on the clock of the phases: two looks with the same number saw the same doing"""
+    share: float = 0.0
+    """how much is gathered of the rollout that it belongs to"""
 
 
 class ThreadPhases:
@@ -25,26 +27,26 @@ class ThreadPhases:
     def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
         self._now = now
         # By the thread itself: the number of one that has ended is given to the next one that begins.
-        self._marks: dict[threading.Thread, tuple[str, float]] = {}
+        self._marks: dict[threading.Thread, tuple[str, float, float]] = {}
         self._created = now()
 
-    def mark(self, phase: str) -> None:
-        """The calling thread is in `phase` from now on."""
-        self._marks[threading.current_thread()] = (phase, self._now())
+    def mark(self, phase: str, share: float = 0.0) -> None:
+        """The calling thread is in `phase` from now on, and `share` of its rollout is gathered."""
+        self._marks[threading.current_thread()] = (phase, self._now(), share)
 
     def look(self) -> list[Doing]:
         """What every thread that is still there and not idle is doing, the newest mark last."""
         now = self._now()
         doing = [
-            Doing(thread.name, phase, now - began, began)
-            for thread, (phase, began) in list(self._marks.items())
+            Doing(thread.name, phase, now - began, began, share)
+            for thread, (phase, began, share) in list(self._marks.items())
             if thread.is_alive() and phase != IDLE
         ]
         return sorted(doing, key=lambda each: each.began)
 
     def last_move(self) -> float:
         """When a thread last marked anything, on the clock of the phases."""
-        return max((began for _, began in list(self._marks.values())), default=self._created)
+        return max((began for _, began, _ in list(self._marks.values())), default=self._created)
 
     def idle_seconds(self) -> float:
         """How long nothing has moved: no thread has marked anything."""

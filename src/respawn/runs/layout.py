@@ -240,7 +240,7 @@ def find(runs_dir: Path, name: str) -> RunFolder:
     for path in (runs_dir / name, Path(name)):
         if name and path.is_dir():
             folder = RunFolder(path)
-            problem = _problem(folder)
+            problem = problem_of(folder)
             if problem is not None:
                 raise RunFolderError(f"{path} cannot be used as a run: {problem}")
             return folder
@@ -255,7 +255,7 @@ def list_runs(runs_dir: Path) -> list[ListedRun]:
     if not runs_dir.is_dir():
         return []
     folders = [RunFolder(path) for path in runs_dir.iterdir() if path.is_dir() and _NAME.fullmatch(path.name)]
-    listed = [ListedRun(folder, _last_activity(folder), _problem(folder)) for folder in folders]
+    listed = [ListedRun(folder, _last_activity(folder), problem_of(folder)) for folder in folders]
     return sorted(listed, key=lambda run: (-run.last_activity, run.folder.name))
 
 
@@ -269,7 +269,8 @@ def default_name(preset: str, seed: int, runs_dir: Path) -> str:
     return name
 
 
-def _problem(folder: RunFolder) -> str | None:
+def problem_of(folder: RunFolder) -> str | None:
+    """Why a folder cannot be used as a run; None: it can."""
     if not folder.meta.exists() and not folder.config.exists():
         return "it has neither meta.json nor config.json; is this a run folder?"
     try:

@@ -51,10 +51,13 @@ class RunMeta:
 class RunStatus:
     """What status.json says, corrected by whether somebody is really at work."""
 
-    status: Literal["running", "finished", "stopped", "failed", "killed"]
+    status: Literal["running", "finished", "stopped", "failed", "killed", "broken"]
+    """broken: status.json cannot be read, and nobody is at work"""
     time: str | None
     """when it was written, ISO-8601 UTC; None: the run never came so far"""
     facts: Mapping[str, Any]
+    problem: str = ""
+    """why status.json cannot be read, if it cannot"""
 
 
 def new_meta(
@@ -102,19 +105,31 @@ def write_status(folder: RunFolder, status: WrittenStatus, **facts: str | int | 
 
 
 def read_status(folder: RunFolder) -> RunStatus:
-    """Read status.json; a run that is said to be running while nobody holds its lock was killed."""
+    """How a run is; one that is said to be running while nobody holds its lock was killed.
+
+    Where status.json cannot be read, the lock alone says whether the run goes on.
+    """
     if not folder.status.exists():
         return RunStatus("running" if folder.is_locked() else "killed", None, {})
+    try:
+        status, data = _written_status(folder)
+        if status == "running" and not folder.is_locked():
+            # Asked again: a run that ends between our two looks is finished, not killed.
+            again, _ = _written_status(folder)
+            return RunStatus("killed" if again == "running" else again, data.pop("time", None), data)
+    except RunFolderError as error:
+        return RunStatus("running" if folder.is_locked() else "broken", None, {}, str(error))
+    return RunStatus(status, data.pop("time", None), data)
+
+
+def _written_status(folder: RunFolder) -> tuple[WrittenStatus, dict[str, Any]]:
+    """What status.json says, and the rest of it."""
     data = read_json_object(folder.status)
     status = data.pop("status", None)
     if status not in get_args(WrittenStatus):
         known = ", ".join(get_args(WrittenStatus))
         raise RunFolderError(f"{folder.status} should say one of {known}, but says {status!r}; delete it")
-    if status == "running" and not folder.is_locked():
-        # Asked again: a run that ends between our two looks is finished, not killed.
-        again = read_json_object(folder.status).get("status")
-        status = "killed" if again == "running" else again
-    return RunStatus(status, data.pop("time", None), data)
+    return status, data
 
 
 def utc_now() -> str:

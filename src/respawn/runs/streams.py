@@ -45,6 +45,14 @@ STREAMS: Mapping[str, Stream] = {
     "resources": Stream(ResourceReport, lambda folder: folder.resources),
 }
 
+ROW_STREAMS = frozenset({"updates", "episodes", "evaluations", "probes", "rulings"})
+"""Those that a resumed run continues exactly, so that checkpoints know their rows; the others are history."""
+
+
+def row_streams(folder: RunFolder) -> dict[str, Path]:
+    """The files of the streams that a resumed run continues, by name."""
+    return {name: STREAMS[name].path_in(folder) for name in sorted(ROW_STREAMS)}
+
 
 def rows_of(folder: RunFolder, stream: str) -> Iterator[Row]:
     """All rows of a stream, in order, each with its kind; older runs have rows that do not say it."""

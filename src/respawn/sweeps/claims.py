@@ -19,6 +19,8 @@ from respawn.sweeps.storage import SamplerName, sampler
 RUN, HOST, PLACE, CAUSE, TAKEN_UP, PRUNED = "run", "host", "place", "cause", "taken_up", "pruned"
 """Attributes of a trial: its run, the machine and the study's folder that it was begun from, why it failed, how often
 it was taken up since it was last judged, that it is pruned."""
+BROKE = "broke"
+"""Another: how CUDA failed when its process last had to leave it."""
 MOST_TIMES_TAKEN_UP = 2
 """A trial that takes its worker along each time is given up."""
 _NEVER_BEGUN = timedelta(minutes=10)
@@ -63,12 +65,10 @@ def claim_next(study: optuna.Study, definition: Definition, folder: StudyFolder,
         if len(trials) >= order.trials:
             return None
         study.sampler = sampler(order.sampler, definition.base.seed, len(trials))
-        fresh = study.ask(_distributions(definition.space))
+        fresh = _asked(study, _distributions(definition.space), {HOST: socket.gethostname(), PLACE: place})
         lock = folder.hold(fresh.number)
         assert lock is not None, "only this process knows of it"
         fresh.set_user_attr(RUN, run_name(order.name, fresh.number))
-        fresh.set_user_attr(HOST, socket.gethostname())
-        fresh.set_user_attr(PLACE, place)
         return Claim(fresh.number, fresh, dict(fresh.params), False, lock)
 
 
@@ -96,10 +96,39 @@ def give_up(study: optuna.Study, folder: StudyFolder, number: int) -> None:
             lock.release()
 
 
+def _asked(
+    study: optuna.Study, distributions: dict[str, optuna.distributions.BaseDistribution], whose: dict[str, str]
+) -> optuna.Trial:
+    """A new trial that is in the study with all that was drawn for it and whose it is, or is not there at all.
+
+    `study.ask` makes a trial, draws for it and could be told whose it is only then: a process that died in between left
+    one that nobody knows to be free. So it is drawn in a copy.
+    """
+    trials = study.get_trials(deepcopy=False)
+    if any(trial.state == TrialState.WAITING for trial in trials):  # enqueued, with Optuna's own means
+        asked = study.ask(distributions)
+        for name, value in whose.items():
+            asked.set_user_attr(name, value)
+        return asked
+    copy = optuna.create_study(
+        study_name=study.study_name, direction=study.direction, sampler=study.sampler, pruner=study.pruner
+    )
+    copy.add_trials(trials)
+    drawn = copy.ask(distributions)
+    study.add_trial(
+        optuna.trial.create_trial(
+            state=TrialState.RUNNING, params=drawn.params, distributions=drawn.distributions, user_attrs=whose
+        )
+    )
+    # The newest of this folder: nobody else chooses here meanwhile.
+    ours = [trial for trial in study.get_trials(deepcopy=False) if trial.user_attrs.get(PLACE) == whose[PLACE]]
+    return optuna.Trial(study, ours[-1]._trial_id)
+
+
 def _left_behind(study: optuna.Study, trial: FrozenTrial, folder: StudyFolder, order: Order) -> Claim | None:
     """The trial, if it was begun from this folder and nobody is at work on it any more."""
     if PLACE not in trial.user_attrs:
-        # Its process died between asking for it and beginning it, or is just there.
+        # Of a process that asked for it otherwise, and died before it said whose it is, or is just there.
         begun = trial.datetime_start
         if begun is not None and datetime.now() - begun > _NEVER_BEGUN:
             _fail(study, trial, "its process died before it began")
@@ -116,13 +145,16 @@ def _left_behind(study: optuna.Study, trial: FrozenTrial, folder: StudyFolder, o
         lock.release()
         return None
     if times > MOST_TIMES_TAKEN_UP:
-        cause = f"its process died {times} times with no evaluation in between, so it is not tried again"
+        broke = now.user_attrs.get(BROKE)
+        how = f"CUDA failed {times} times in its process ({broke})" if broke else f"its process died {times} times"
+        cause = f"{how} with no evaluation in between, so it is not tried again"
         _fail(study, now, cause)
         lock.release()
         order.gave_up(now.number, cause)
         return None
     held = optuna.Trial(study, now._trial_id)
     held.set_user_attr(TAKEN_UP, times)
+    held.set_user_attr(RUN, run_name(order.name, now.number))  # its process may have died before it could say so
     return Claim(now.number, held, dict(now.params), True, lock)
 
 

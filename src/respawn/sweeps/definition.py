@@ -91,6 +91,11 @@ class Definition:
         """How many evaluations a trial has that goes on to its end."""
         return self.base.last_update // self.base.evaluation.every_updates
 
+    @property
+    def updates(self) -> int:
+        """How many a trial makes with the sizes of `base`: up to its last evaluation, as nothing later would count."""
+        return self.evaluations * self.base.evaluation.every_updates
+
 
 def default_objective(config: RunConfig) -> str:
     """What counts in this world: levels cleared, fish that survive, or else the return."""

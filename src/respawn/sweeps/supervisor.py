@@ -2,8 +2,9 @@
 
 import contextlib
 import os
+import re
 import signal
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from multiprocessing.connection import wait
@@ -14,7 +15,7 @@ from respawn.errors import ConfigError, StudyError
 from respawn.processes.child import ChildProcess, Family
 from respawn.sweeps.claims import MOST_TIMES_TAKEN_UP
 from respawn.sweeps.places import StudyFolder
-from respawn.sweeps.worker import DONE, ENDED, REFUSED, WorkerPlan
+from respawn.sweeps.worker import BROKEN, DONE, ENDED, REFUSED, WorkerPlan
 
 Tell: TypeAlias = Callable[[int, str, dict[str, Any]], None]
 """is told which worker said what about, and what"""
@@ -24,6 +25,8 @@ STOPPING = "stopping"
 """What is told, of no worker, when a signal came."""
 MOST_SIGNALS = 2
 """The first asks workers to save, the second to leave at once; what is still there at the third is killed."""
+MOST_ALIKE = 3
+"""Trials that may fail one after another in the same way, not by their settings: the next ones would too."""
 _GRACE_SECONDS = 10.0
 _LOOK_SECONDS = 0.5
 
@@ -36,6 +39,8 @@ class _Worker:
     """that it was sent"""
     is_done: bool = False
     """whether it said that nothing is left to do"""
+    broken: str = ""
+    """why it cannot go on, as it said itself"""
 
 
 class Supervisor:
@@ -51,6 +56,8 @@ class Supervisor:
         self._stop_is_told = False
         self._lost_in_a_row = 0
         self._most_lost = 0
+        self._last_cause = ""
+        self._failed_alike = 0
 
     def work(self, workers: int) -> int:
         """Run until every worker has nothing left to do; returns 0, or what a stopping signal makes it answer."""
@@ -89,9 +96,28 @@ class Supervisor:
             if kind == REFUSED:
                 raise ConfigError(facts["cause"]) if facts["exit_code"] == 2 else StudyError(facts["cause"])
             worker.is_done |= kind == DONE
+            if kind == BROKEN:
+                worker.broken = facts["cause"]
+                continue  # told when it is gone
+            self._tell(worker.number, kind, facts)
             if kind == ENDED:
                 self._lost_in_a_row = 0
-            self._tell(worker.number, kind, facts)
+                self._check_failures(facts)
+
+    def _check_failures(self, ended: Mapping[str, Any]) -> None:
+        """Stop where trials fail one after another for a reason that is none of theirs, as with a full disk."""
+        if ended["state"] == "stopped":
+            return
+        is_alarming = ended["state"] == "failed" and not ended["is_of_settings"]
+        # Alike but for their own numbers, and those of their runs.
+        cause = re.sub(r"\d+", "", ended["cause"]) if is_alarming else ""
+        self._failed_alike = self._failed_alike + 1 if cause and cause == self._last_cause else int(is_alarming)
+        self._last_cause = cause
+        if self._failed_alike >= MOST_ALIKE and ended["number"] + 1 < self._plan.trials:
+            raise StudyError(
+                f"{MOST_ALIKE} trials failed one after another in the same way ({ended['cause']}), which their "
+                "settings hardly explain; mend it, and the same command goes on with the trials that are left"
+            )
 
     def _pass_signals_on(self) -> None:
         """Not from the signal's own handler, which may have come while a worker was being started, or in a line."""
@@ -112,7 +138,7 @@ class Supervisor:
         if self._signal is not None or worker.is_done:
             return
         self._lost_in_a_row += 1
-        how = "somebody told it to stop" if how == "exit code 0" else how
+        how = worker.broken or ("somebody told it to stop" if how == "exit code 0" else how)
         self._tell(worker.number, LOST, {"how": how})
         if self._lost_in_a_row > self._most_lost:
             output = self._folder.worker_output(worker.number)

@@ -10,10 +10,12 @@ from optuna.trial import TrialState
 
 from respawn.checkpoints.store import find_newest
 from respawn.contracts.records import EvaluationReport
-from respawn.errors import RespawnError, RunFolderError
+from respawn.errors import ConfigError, LearningError, MemoryLimitError, RespawnError, RunFolderError
+from respawn.learners.out_of_memory import in_short
 from respawn.runs.layout import RunFolder
 from respawn.runs.metadata import read_status
-from respawn.sweeps.claims import CAUSE, PRUNED, TAKEN_UP, Claim
+from respawn.sweeps.broken_cuda import CudaFailedError, cuda_failure
+from respawn.sweeps.claims import BROKE, CAUSE, PRUNED, TAKEN_UP, Claim
 from respawn.sweeps.definition import Definition
 from respawn.sweeps.places import run_name
 from respawn.sweeps.score import score, value_of, values_of
@@ -24,6 +26,8 @@ from respawn.training.recorded import load_config
 
 WEIGHTS, UPDATES, DECISIONS = "weights_sha256", "updates", "decisions"
 """Attributes of a trial: what its newest checkpoint holds, and how far it came."""
+OF_SETTINGS = (ConfigError, LearningError, MemoryLimitError)
+"""Errors that what was drawn for a trial may be the cause of; others have drawn something else."""
 Heard: TypeAlias = Callable[[int, int, float], None]
 """is told of an evaluation: which trial, after how many decisions, what value"""
 
@@ -39,6 +43,8 @@ class Ended:
     cause: str = ""
     exit_code: int = 0
     """of a trial that a signal stopped"""
+    is_of_settings: bool = False
+    """whether it failed by what was drawn for it"""
 
 
 @dataclass(frozen=True)
@@ -54,7 +60,10 @@ class Bench:
 
 
 def run_trial(claim: Claim, bench: Bench) -> Ended:
-    """Train a claimed trial to its end, tell the study, and let go of it; a signal leaves it to be taken up again."""
+    """Train a claimed trial to its end, tell the study, and let go of it; a signal leaves it to be taken up again.
+
+    So does a failure of CUDA's, and raises CudaFailedError: no trial can be trained in this process any more.
+    """
     folder = RunFolder(bench.runs_dir / run_name(bench.name, claim.number))
     try:
         return _trained_or_failed(claim, bench, folder)
@@ -71,12 +80,16 @@ def _trained_or_failed(claim: Claim, bench: Bench, folder: RunFolder) -> Ended:
     try:
         return _trained(claim, bench, folder)
     except (RespawnError, OSError, RuntimeError, ValueError, MemoryError) as error:
+        _note_reached(claim, folder)
+        broken = cuda_failure(error)
+        if broken is not None:
+            claim.trial.set_user_attr(BROKE, in_short(broken))
+            raise CudaFailedError(in_short(broken)) from error
         # It is this trial that failed: the others have other settings.
         cause = " ".join(f"{'' if isinstance(error, RespawnError) else type(error).__name__ + ': '}{error}".split())
-        _note_reached(claim, folder)
         claim.trial.set_user_attr(CAUSE, cause)
         bench.study.tell(claim.trial, state=TrialState.FAIL)
-        return Ended(claim.number, folder.name, "failed", cause=cause)
+        return Ended(claim.number, folder.name, "failed", cause=cause, is_of_settings=isinstance(error, OF_SETTINGS))
 
 
 def _trained(claim: Claim, bench: Bench, folder: RunFolder) -> Ended:
@@ -104,11 +117,12 @@ def _train(claim: Claim, bench: Bench, folder: RunFolder, config: RunConfig) -> 
         value = value_of(report, bench.definition)
         step = bench.definition.step_of(report.update, config.evaluation.every_updates)
         bench.heard(claim.number, step, value)
-        if claim.trial.user_attrs.get(TAKEN_UP):
-            claim.trial.set_user_attr(TAKEN_UP, 0)
         if step not in reported:  # those since the checkpoint that a trial is taken up from are made again
             claim.trial.report(value, step)
             reported.add(step)
+            # Only now: a trial that dies of the same update each time would else be taken up for ever.
+            if claim.trial.user_attrs.get(TAKEN_UP):
+                claim.trial.set_user_attr(TAKEN_UP, 0)
         if report.update < config.last_update and claim.trial.should_prune():
             claim.trial.set_user_attr(PRUNED, True)
             return f"pruned by the sweep: {bench.definition.objective} {value:.4g} is not promising"

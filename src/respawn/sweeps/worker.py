@@ -14,7 +14,9 @@ from respawn.processes.lifeline import live_and_die_with
 
 READY, BEGUN, JUDGED, ENDED, DONE, REFUSED = "ready", "begun", "judged", "ended", "done", "refused"
 """What a worker's messages are about: itself, a trial that begins, an evaluation, a trial that ended, that nothing is
-left to do, an error."""
+left to do, an error that ends the sweep."""
+BROKEN = "broken"
+"""And: that it cannot go on, and another process can."""
 
 
 @dataclass(frozen=True)
@@ -52,6 +54,7 @@ def run(connection: Connection, plan: WorkerPlan) -> None:
     sys.argv[:] = plan.command
     # Imported only now: the lines above are in force while torch loads.
     from respawn.errors import RespawnError
+    from respawn.sweeps.broken_cuda import CudaFailedError
     from respawn.sweeps.storage import storage_failures_told
 
     try:
@@ -59,6 +62,8 @@ def run(connection: Connection, plan: WorkerPlan) -> None:
             _work(connection, plan)
     except KeyboardInterrupt:  # what there was to save is saved
         return
+    except CudaFailedError as error:
+        connection.send((BROKEN, {"cause": str(error)}))
     except RespawnError as error:
         connection.send((REFUSED, {"cause": str(error), "exit_code": error.exit_code}))
 
@@ -66,6 +71,7 @@ def run(connection: Connection, plan: WorkerPlan) -> None:
 def _work(connection: Connection, plan: WorkerPlan) -> None:
     from dataclasses import asdict, replace
 
+    from respawn.sweeps.broken_cuda import check_cuda
     from respawn.sweeps.claims import Order, claim_next
     from respawn.sweeps.definition import on_this_machine
     from respawn.sweeps.places import StudyFolder, run_name
@@ -80,6 +86,7 @@ def _work(connection: Connection, plan: WorkerPlan) -> None:
 
     study, definition = load_study(plan.url, plan.name)
     definition = on_this_machine(definition, plan.machine)
+    check_cuda(definition.base)  # a worker that takes another's place may find why that one failed
     study.pruner = pruner(plan.pruner, definition)  # type: ignore[arg-type]
     bench = Bench(study, definition, plan.name, plan.runs_dir, plan.threads)
     bench = replace(

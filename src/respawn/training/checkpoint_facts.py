@@ -8,17 +8,16 @@ from typing import Any
 from respawn import __version__
 from respawn.checkpoints.contents import read_structure, shape_of
 from respawn.checkpoints.manifest import Manifest
-from respawn.checkpoints.verification import OBSERVERS
+from respawn.checkpoints.verification import OBSERVERS, look_at_rows
 from respawn.errors import CheckpointError, ConfigError, RespawnError, RomError, RunFolderError
-from respawn.runs.kept_rows import check_kept
 from respawn.runs.layout import RunFolder
 from respawn.runs.metadata import describe_machine, read_meta
-from respawn.runs.streams import STREAMS
+from respawn.runs.streams import row_streams
 from respawn.training.config import RunConfig, config_sha256
 from respawn.training.device import resolve_device, resolve_threads
 from respawn.training.memory_ladder import after_steps
 from respawn.training.recorded import load_config
-from respawn.training.run import LADDER, ROW_STREAMS
+from respawn.training.run import LADDER
 from respawn.worlds.foreign.config import ForeignConfig
 from respawn.worlds.mario.config import MarioConfig
 from respawn.worlds.mario.rom import find_rom
@@ -58,11 +57,6 @@ class Need:
     said: str
     is_met: bool | None
     """None: that is seen when it is tried"""
-
-
-def row_streams(folder: RunFolder) -> dict[str, Path]:
-    """The streams that a resumed run continues, by name."""
-    return {name: STREAMS[name].path_in(folder) for name in sorted(ROW_STREAMS)}
 
 
 def rung_of(path: Path, manifest: Manifest, config: RunConfig | None) -> Rung:
@@ -143,17 +137,15 @@ def _of_machine(config: RunConfig) -> list[Need]:
 
 
 def _rows(folder: RunFolder, path: Path, manifest: Manifest) -> Need:
-    try:
-        known = read_structure(path, manifest, OBSERVERS)
-        streams = {name: stream for name, stream in row_streams(folder).items() if name in known}
-        for name, stream in streams.items():
-            check_kept(stream, known[name])
-        told = ", ".join(f"{name} {known[name]['bytes']:,}" for name in streams if known[name]["bytes"])
-    except (CheckpointError, RunFolderError) as error:
-        return Need("rows", str(error), False)
-    except (AttributeError, KeyError, TypeError, ValueError) as error:
-        problem = f"{OBSERVERS}.json does not say how long the streams were ({type(error).__name__}: {error})"
-        return Need("rows", problem, False)
+    verdict = look_at_rows(path, manifest, row_streams(folder))
+    if verdict.state == "unknown":
+        return Need("rows", f"there is no part '{OBSERVERS}', which says how long the streams were", False)
+    if verdict.problems:
+        return Need("rows", "; ".join(verdict.problems), False)
+    known = read_structure(path, manifest, OBSERVERS)
+    told = ", ".join(
+        f"{name} {known[name]['bytes']:,}" for name in row_streams(folder) if known.get(name, {}).get("bytes")
+    )
     return Need("rows", f"as they were, in bytes: {told}" if told else "none", True)
 
 

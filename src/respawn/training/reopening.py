@@ -8,23 +8,25 @@ from datetime import datetime
 
 import torch
 
+from respawn.checkpoints.resumption import check_nothing_is_lost
 from respawn.checkpoints.store import Found, read_part
 from respawn.contracts.records import Event
-from respawn.errors import CheckpointError, RunFolderError
+from respawn.errors import RunFolderError
 from respawn.observers.build import ConsoleFacts, Watched, build_observers
 from respawn.observers.hints import Hints
 from respawn.observers.hub import ObserverHub
 from respawn.observers.thread_phases import ThreadPhases
 from respawn.runs.layout import RunFolder
 from respawn.runs.metadata import describe_machine, read_meta, write_status
-from respawn.runs.reader import last_row, read_rows
+from respawn.runs.reader import last_row
+from respawn.runs.streams import ROW_STREAMS
 from respawn.training.assemble import assemble
 from respawn.training.config import RunConfig
 from respawn.training.device import prepare_torch, resolve_device
 from respawn.training.first_weights import begin_with, find_again
 from respawn.training.hint_facts import hint_facts
 from respawn.training.memory_ladder import after_steps, holds_replay
-from respawn.training.run import LADDER, ROW_STREAMS, Run
+from respawn.training.run import LADDER, Run
 
 
 def assembled(config: RunConfig, folder: RunFolder, first_update: int) -> Run:
@@ -97,11 +99,7 @@ def restore(run: Run, folder: RunFolder, found: Found | None, config: RunConfig)
     """Take up what a checkpoint holds; all of it, unless it was made on another rung of the memory ladder."""
     run.checkpointer.clean()
     if found is None:
-        if next(read_rows(folder.updates), None) is not None:
-            raise CheckpointError(
-                f"run {folder.name} has made updates, but {folder.checkpoints} holds no checkpoint; "
-                "put the checkpoints back, or start a new run"
-            )
+        check_nothing_is_lost(folder)
         # A run saves before its first update, so it was killed before it made one: nothing is lost.
         run.observers.restore({name: {"bytes": 0} for name in ROW_STREAMS})
         source = find_again(folder, config)

@@ -23,16 +23,13 @@ from respawn.evaluation.fish_evaluator import FishEvaluator
 from respawn.learners.trainee import ModelWeights
 from respawn.memory.rollouts import rollout_from_state, rollout_state
 from respawn.observers.hub import ObserverHub
+from respawn.runs.streams import ROW_STREAMS
 from respawn.schedules.director import Director
 from respawn.training.cadence import Cadence
 from respawn.training.cold_start import said_aloud
 from respawn.training.number_guard import NumberGuard
 from respawn.training.periodic_films import PeriodicFilms
 from respawn.training.reporter import Reporter
-
-ROW_STREAMS = frozenset({"updates", "episodes", "evaluations", "probes", "rulings"})
-"""Observers whose files a resumed run continues exactly."""
-
 
 LADDER = "ladder"
 """The part that says on which rung of the memory ladder a checkpoint was made."""

@@ -1,9 +1,16 @@
 """What is said of files that are broken, missing, or too old."""
 
+import shutil
+from dataclasses import replace
+
 import pytest
 
 from hand_made import CONFIG, HandMade, healthy
-from inspecting import RESUME, about, found_in
+from inspecting import ANEW, RESUME, about, found_in, offering_resume
+from respawn.checkpoints.manifest import file_sha256
+from respawn.checkpoints.store import read_manifest
+from respawn.contracts.records import Event
+from respawn.evaluation.inspection.findings import NOTHING
 
 
 @pytest.fixture
@@ -59,12 +66,96 @@ def test_rows_that_are_gone_come_with_the_way_round_them(made):
     lines = made.folder.updates.read_bytes().splitlines(keepends=True)
     made.folder.updates.write_bytes(b"".join(lines[:12]))
     finding = about(made, "should hold at least")
-    assert finding.severity == "bad" and finding.action.startswith("put the file back, for the rows")
+    assert finding.severity == "bad" and finding.action == "put the file back from a copy"
+    assert finding.sentence.endswith(", so resuming would be refused")
     made.folder.updates.write_bytes(b"".join(lines))
     made.updates(1).checkpoint(31)
     made.folder.updates.write_bytes(b"".join(lines))
     finding = about(made, "should hold at least")
-    assert finding.action == f"put the file back from a copy; or move u00000031 in checkpoints/ away, then: {RESUME}"
+    assert finding.action == f"put the file back from a copy; or move u00000031 in checkpoints/ away; then: {RESUME}"
+
+
+def _cut(made):
+    made.folder.updates.write_bytes(b"".join(made.folder.updates.read_bytes().splitlines(keepends=True)[:12]))
+
+
+def _let_go(made):
+    made.folder.updates.rename(made.folder.updates.with_name("updates.jsonl.000002"))
+
+
+def _all_damaged(made):
+    for path in made.folder.checkpoints.iterdir():
+        (path / "weights.json").write_text("")
+
+
+def _all_gone(made):
+    shutil.rmtree(made.folder.checkpoints)
+
+
+def _meta_damaged(made):
+    made.folder.meta.write_text("{")
+
+
+@pytest.mark.parametrize("damage", [_cut, _let_go, _all_damaged, _all_gone, _meta_damaged])
+@pytest.mark.parametrize("status", ["running", "failed", "stopped"])
+def test_where_resuming_would_be_refused_nothing_advises_it(made, damage, status):
+    made.status(status, cause="it broke").event(Event("observer_failed", "observer updates failed", "error"))
+    made.resources(7200.0, open_files=20.0).resources(10.0, open_files=90.0)
+    assert len(offering_resume(found_in(made))) == 3
+    damage(made)
+    found = found_in(made)
+    assert offering_resume(found) == [] and found[0].severity == "bad"
+    assert not [finding for finding in found if "will be made again" in finding.sentence]
+
+
+def test_what_forbids_a_resume_stands_first_with_all_that_can_be_done(made):
+    whole = made.folder.updates.read_bytes()
+    made.updates(1).checkpoint(31)
+    made.folder.updates.write_bytes(whole)
+    made.status("running")
+    first, second = found_in(made, ANEW)[:2]
+    assert "should hold at least" in first.sentence and "the process is gone" in second.sentence
+    assert first.action.split("; or ") == [
+        "put the file back from a copy",
+        f"move u00000031 in checkpoints/ away; then: {RESUME}",
+        f"begin a new run with its weights: {ANEW}",
+    ]
+
+
+def test_rows_that_were_let_go_come_with_the_weights_that_are_left(made):
+    _let_go(made)
+    finding = found_in(made, ANEW)[0]
+    assert "was deleted, as observers.retain-archives asks" in finding.sentence
+    assert finding.action == f"put the file back from a copy; or begin a new run with its weights: {ANEW}"
+
+
+def test_settings_that_were_edited_are_told_as_a_resume_would(made):
+    assert found_in(made, config_sha256="") == [NOTHING]
+    (finding,) = found_in(made, config_sha256="edited")
+    assert finding.severity == "bad"
+    assert finding.sentence.startswith("checkpoint u00000030: it was made with other settings than config.json holds")
+    assert finding.action.startswith("put the run's own config.json (or checkpoint) back from a copy")
+    assert offering_resume(found_in(made.status("running"), config_sha256="edited")) == []
+
+
+def test_settings_that_cannot_be_used_are_told_once(made):
+    problem = "config.json cannot be used (there is no setting x; did you mean y?); restore it from a copy"
+    (finding,) = found_in(made, settings_problem=problem)
+    assert finding.sentence == "config.json cannot be used (there is no setting x; did you mean y?)"
+    assert finding.severity == "bad" and finding.action == "restore it from a copy"
+    assert offering_resume(found_in(made.status("running"), settings_problem=problem)) == []
+
+
+def test_parts_that_say_no_state_are_told(made):
+    path = made.folder.checkpoints / "u00000030"
+    (path / "weights.json").write_text("[]")
+    manifest = read_manifest(path)
+    files = {name: file_sha256(path / name) for name in manifest.files}
+    (path / "manifest.json").write_text(replace(manifest, files=files).to_json())
+    finding = about(made, "checkpoint u00000030: weights.json should hold an object")
+    assert finding.severity == "bad" and finding.action == (
+        f"put it back from a copy; or move u00000030 in checkpoints/ away; then: {RESUME}"
+    )
 
 
 def test_a_damaged_checkpoint_is_a_warning_while_another_is_whole(made):

@@ -73,7 +73,7 @@ def test_a_failure_names_its_cause_and_the_way_on(made):
     made.folder.failure.write_text("Traceback")
     finding = about(made, "failed")  # once, and not again as an event
     assert finding.sentence == "the run failed: ValueError: the pole broke"
-    assert finding.action == f"read {made.folder.failure}, mend it, then: {RESUME}"
+    assert finding.action == f"read {made.folder.failure}, mend what caused it; then: {RESUME}"
 
 
 @pytest.mark.parametrize(

@@ -42,7 +42,7 @@ def test_every_broken_file_is_told_and_the_rest_is_read(tmp_path):
     made.folder.updates.write_text("".join([*lines[:20], "broken\n", *lines[21:]]))
     made.folder.heartbeats.write_text("[]\n{}\n")
     seen = inspect(made.folder, NOW)
-    assert len(seen.problems) == 5 and seen.config == {} and seen.life.status == "unknown"
+    assert len(seen.problems) == 5 and seen.config == {} and seen.life.status == "broken"
     assert seen.pace.rows == 20 and seen.life.last_update == 30
 
 

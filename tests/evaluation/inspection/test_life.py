@@ -98,7 +98,7 @@ def test_how_it_ended_is_told_in_one_line(made):
 def test_a_status_that_cannot_be_read_is_not_taken_for_a_kill(made):
     made.folder.status.write_text("")
     salvage = Salvage()
-    assert read_life(made.folder, CONFIG, salvage, NOW).status == "unknown" and len(salvage.problems) == 1
+    assert read_life(made.folder, CONFIG, salvage, NOW).status == "broken" and len(salvage.problems) == 1
     with made.folder.lock():
         found = life_of(made)
         assert (found.status, found.pid) == ("running", os.getpid())

@@ -16,3 +16,8 @@ class Finding:
     sentence: str
     action: str
     """what to do next"""
+
+
+def then(resume: str) -> str:
+    """The end of what to do: the command that goes on, if there is one."""
+    return f"; then: {resume}" if resume else ""

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 
-from respawn.evaluation.inspection.finding import Finding, Severity
+from respawn.evaluation.inspection.finding import Finding, Severity, then
 from respawn.evaluation.inspection.happenings import HINT, Group
 from respawn.evaluation.inspection.inspect import Inspection
 from respawn.evaluation.inspection.salvage import config_number
@@ -11,7 +11,7 @@ _NOTHING = "none is needed"
 ADVICE: Mapping[str, tuple[Severity, str]] = {
     "observer_failed": (
         "bad",
-        "what it writes is missing from there on: make room, or see to the folder; then: {resume}",
+        "what it writes is missing from there on: make room, or see to the folder{then}",
     ),
     "stalled": ("warning", "it moved again; where it stood is in {trace}"),
     "hung": ("warning", "native code let nobody else run; where is in {trace}"),
@@ -47,7 +47,7 @@ ADVICE: Mapping[str, tuple[Severity, str]] = {
     "inexact_resume": ("note", "none is needed: a resumed run goes on, but not to the same numbers"),
     "close_failed": ("note", "see that no worker was left behind (ps)"),
 }
-"""How bad each kind of event is, and what to do; {trace} and {resume} are filled in."""
+"""How bad each kind of event is, and what to do; {trace}, and {then} how to go on, are filled in."""
 _ELSEWHERE = frozenset({"worker_replaced", "actor_replaced"})
 """What other findings say better."""
 _NEVER_PAST = frozenset({"damaged_checkpoint", "hung", "observer_failed"})
@@ -75,7 +75,7 @@ def _event(seen: Inspection, group: Group, resume: str) -> Finding:
     return Finding(
         severity,
         f"{group.kind}, {_times(group)}{past}: {group.message}",
-        action.format(trace=trace, resume=resume),
+        action.format(trace=trace, then=then(resume)),
     )
 
 

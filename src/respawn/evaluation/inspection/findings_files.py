@@ -2,13 +2,14 @@
 
 from collections.abc import Iterator
 
-from respawn.evaluation.inspection.finding import Finding, Severity
+from respawn.evaluation.inspection.finding import Finding, Severity, then
 from respawn.evaluation.inspection.inspect import Inspection
 from respawn.evaluation.inspection.salvage import config_number
 from respawn.evaluation.inspection.spans import span
 
 _NO_ACTIONS = frozenset({"", "is this a run folder?"})
 """What errors end in that do not say what to do about a run that is known to be one."""
+SEE_TO_PERMISSIONS = "see to its permissions"
 LATE_CHECKPOINTS = 10
 """A checkpoint that is so many intervals old is late, ..."""
 LATE_SECONDS = 600.0
@@ -20,21 +21,38 @@ LATE_UPDATES = 5
 def unreadable(seen: Inspection, resume: str) -> Iterator[Finding]:
     """Files that cannot be read, or not to their end."""
     for problem in seen.problems:
-        sentence, _, action = problem.partition("; ")
+        sentence, action = _with_remedy(problem)
         if sentence.startswith(str(seen.folder.status)):
             action = "delete it: whoever takes the run up next writes it anew"
         yield Finding("bad", sentence, "put the file back from a copy" if action in _NO_ACTIONS else action)
 
 
-def rows_not_kept(seen: Inspection, resume: str) -> Iterator[Finding]:
-    """Rows that the newest checkpoint knows of and that are gone or changed: a resume would refuse to go on."""
+def refused(seen: Inspection, resume: str, anew: str) -> Iterator[Finding]:
+    """What stands against resuming from the newest checkpoint, though its files are whole.
+
+    Args:
+      seen: the run.
+      resume: the command that goes on with it, once nothing stands against it.
+      anew: what begins a new run with its weights; empty: nothing does.
+    """
     keeping = seen.keeping
-    for problem in keeping.rows_not_kept:
-        sentence, _, action = problem.partition("; ")
-        if keeping.newest_with_rows is not None:
-            later = keeping.whole[keeping.whole.index(keeping.newest_with_rows) + 1 :]
-            action = f"put the file back from a copy; or move {', '.join(later)} in checkpoints/ away, then: {resume}"
-        yield Finding("bad", sentence, action)
+    ways = []
+    if keeping.older_to_go_on_from is not None:
+        later = keeping.whole[keeping.whole.index(keeping.older_to_go_on_from) + 1 :]
+        ways.append(f"move {', '.join(later)} in checkpoints/ away{then(resume)}")
+    if anew:
+        ways.append(f"begin a new run with its weights: {anew}")
+    for side, problems in keeping.hurdles.items():
+        for problem in problems:
+            if problem in seen.problems:
+                continue  # told as a file that cannot be read
+            sentence, remedy = _with_remedy(problem)
+            if not sentence.startswith(str(seen.folder.path)):
+                sentence = f"checkpoint {keeping.whole[-1]}: {sentence}"
+            if side == "rows":  # what else its remedy names is said below, as far as it would help
+                remedy = remedy if remedy == SEE_TO_PERMISSIONS else "put the file back from a copy"
+            action = "; or ".join([remedy or "put it back from a copy", *ways])
+            yield Finding("bad", f"{sentence}, so resuming would be refused", action)
 
 
 def checkpoints(seen: Inspection, resume: str) -> Iterator[Finding]:
@@ -44,13 +62,15 @@ def checkpoints(seen: Inspection, resume: str) -> Iterator[Finding]:
         severity: Severity = "warning" if keeping.whole else "bad"
         action = "put one back from a copy: no other can be resumed from"
         if keeping.whole:
+            action = "see whether the disk fails (dmesg, smartctl -a)"
+        if keeping.whole and resume:
             action = (
                 f"nothing now: a resume passes over it and begins at {keeping.whole[-1]}; see whether the disk fails"
             )
         yield Finding(severity, f"checkpoint {name} is damaged: {why}", action)
     for name, why in keeping.unusable.items():
-        sentence, _, action = why.partition("; ")
-        yield Finding("bad", f"checkpoint {name} cannot be used: {sentence}", action or "see to its permissions")
+        sentence, action = _with_remedy(why)
+        yield Finding("bad", f"checkpoint {name} cannot be used: {sentence}", action or SEE_TO_PERMISSIONS)
     if seen.pace.rows and not (keeping.whole or keeping.damaged or keeping.unusable):
         sentence = f"there is no checkpoint in {seen.folder.checkpoints}"
         yield Finding("bad", sentence, "put them back from a copy: without one the run can only be begun anew")
@@ -66,3 +86,9 @@ def no_checkpoint_lately(seen: Inspection, resume: str) -> Iterator[Finding]:
     if age > late:
         sentence = f"the newest checkpoint is {span(age)} old, and one is due every {every:g} s"
         yield Finding("warning", sentence, "see that the run moves and that the disk has room")
+
+
+def _with_remedy(problem: str) -> tuple[str, str]:
+    """An error's sentence, and what it says to do; empty: nothing."""
+    sentence, semicolon, remedy = problem.rpartition("; ")
+    return (sentence, remedy) if semicolon else (remedy, "")

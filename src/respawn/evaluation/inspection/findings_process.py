@@ -2,18 +2,16 @@
 
 from collections.abc import Iterator
 
-from respawn.evaluation.inspection.finding import Finding, Severity
+from respawn.evaluation.inspection.finding import Finding, Severity, then
 from respawn.evaluation.inspection.inspect import Inspection
 from respawn.evaluation.inspection.spans import span
 from respawn.evaluation.inspection.wear import Trend
+from respawn.runs.disk import FULL_DISK_GIB, is_nearly_full
 
 VAIN_RESUMES = 3
 """After so many resumes from one checkpoint, another one is not going to help."""
 GROWN_SHARE, GROWN_MIB = 1.5, 500.0
 GROWN_HANDLES = 50.0
-FULL_DISK_GIB = 1.0
-LOW_DISK_GIB, LOW_DISK_SHARE = 10.0, 0.05
-"""A twentieth of a large disk may be plenty: both must be low."""
 FULL_MEMORY_PERCENT = 90.0
 IDLE_GPU_PERCENT, IDLE_GPU_HOURS = 15.0, 0.1
 
@@ -24,6 +22,7 @@ def standing_still(seen: Inspection, resume: str) -> Iterator[Finding]:
     if not life.is_alive:
         return
     stop = f"stop it (kill {life.pid}; where that does nothing, kill -9 {life.pid})" if life.pid else "stop it"
+    stop += f" and: {resume}" if resume else ""
     look = f"read {seen.evidence.traces[0]}" if seen.evidence.traces else f"see where: py-spy dump --pid {life.pid}"
     phases = "; ".join(f"{thread} in '{phase}'" for thread, phase in (life.beat.phases if life.beat else {}).items())
     where = f" ({phases})" if phases else ""
@@ -35,13 +34,11 @@ def standing_still(seen: Inspection, resume: str) -> Iterator[Finding]:
         yield Finding("bad", f"process {life.pid} is suspended{where}", f"wake it: kill -CONT {life.pid}")
     elif life.is_stalled and life.beat is not None:
         idle = life.beat.metrics.get("heartbeat/idle_seconds", 0.0)
-        yield Finding("bad", f"nothing has moved for {span(idle)}{where}", f"{look}; then {stop} and: {resume}")
+        yield Finding("bad", f"nothing has moved for {span(idle)}{where}", f"{look}; then {stop}")
     elif life.is_silent:
         which = "beat" if life.beat is not None else "row"
         ago = span(life.ages_seconds[which] or 0.0)
-        yield Finding(
-            "bad", f"it is alive, and its last {which} came {ago} ago{where}", f"{look}; then {stop} and: {resume}"
-        )
+        yield Finding("bad", f"it is alive, and its last {which} came {ago} ago{where}", f"{look}; then {stop}")
 
 
 def ended(seen: Inspection, resume: str) -> Iterator[Finding]:
@@ -49,39 +46,41 @@ def ended(seen: Inspection, resume: str) -> Iterator[Finding]:
     life = seen.life
     if life.status == "failed":
         cause = life.cause or life.failure_line or "the cause is not recorded"
-        read = f"read {seen.folder.failure}, mend it" if seen.evidence.failure else "mend it"
-        yield Finding("bad", f"the run failed: {cause}", f"{read}, then: {resume}")
+        read = f"read {seen.folder.failure}, mend what caused it" if seen.evidence.failure else "mend what caused it"
+        yield Finding("bad", f"the run failed: {cause}", f"{read}{then(resume)}")
     elif life.status == "killed":
-        yield Finding(
-            "bad", f"the process is gone without having ended the run{_lost(seen)}", _about_killed(seen, resume)
-        )
+        sentence = f"the process is gone without having ended the run{_lost(seen)}"
+        yield Finding("bad", sentence, f"{_about_killed(seen)}{then(resume)}")
     elif life.status == "stopped" and life.cause:
-        yield Finding("warning", f"the run was stopped and not saved{_lost(seen)}: {life.cause}", f"go on: {resume}")
-    may_go_on = life.status not in ("finished", "unknown")
+        action = f"go on: {resume}" if resume else "go on as soon as nothing stands against resuming"
+        yield Finding("warning", f"the run was stopped and not saved{_lost(seen)}: {life.cause}", action)
+    may_go_on = life.status not in ("finished", "broken")
     if may_go_on and not seen.is_writable:
         sentence = f"{seen.folder.path} may not be written to"
         yield Finding("bad", sentence, "see to its permissions, and whether the disk is mounted read-only (mount)")
 
 
 def _lost(seen: Inspection) -> str:
+    if seen.keeping.refusal:
+        return ""  # nothing will be made again, as things are
     lost = (seen.life.last_update or 0) - (seen.keeping.newest_update or 0)
     many = "1 update" if lost == 1 else f"{lost:,} updates"
     return f", and {many} after the newest checkpoint will be made again" if lost > 0 else ""
 
 
-def _about_killed(seen: Inspection, resume: str) -> str:
+def _about_killed(seen: Inspection) -> str:
     """Who may have done it, the likeliest first."""
     hung = next((trace for trace in seen.evidence.traces if "/hung-" in trace), None)
     memory = seen.wear.trends.get("system_memory_percent")
     if seen.life.beat is not None and seen.life.beat.is_stalled and seen.evidence.traces:
-        return f"it had stood still: read {seen.evidence.traces[0]}; then: {resume}"
+        return f"it had stood still: read {seen.evidence.traces[0]}"
     if hung is not None and hung == seen.evidence.traces[0]:
-        return f"it hung in native code, or was suspended and woken: read {hung}; then: {resume}"
+        return f"it hung in native code, or was suspended and woken: read {hung}"
     if seen.wear.disk_free_gib < FULL_DISK_GIB:
-        return f"the disk is full: make room; then: {resume}"
+        return "the disk is full: make room"
     if memory is not None and memory.last > FULL_MEMORY_PERCENT:
-        return f"the machine's memory was nearly full: make room, or use fewer lanes; then: {resume}"
-    return f"see who killed it (dmesg -T | grep -i 'killed process'); then: {resume}"
+        return "the machine's memory was nearly full: make room, or use fewer lanes"
+    return "see who killed it (dmesg -T | grep -i 'killed process')"
 
 
 def resumed_in_vain(seen: Inspection, resume: str) -> Iterator[Finding]:
@@ -112,8 +111,7 @@ def lost_workers(seen: Inspection, resume: str) -> Iterator[Finding]:
 def wear(seen: Inspection, resume: str) -> Iterator[Finding]:
     """What is used up: disk, memory, files, threads; and a GPU that is not used."""
     used, trends = seen.wear, seen.wear.trends
-    is_low = used.disk_free_gib < LOW_DISK_GIB and used.disk_free_share < LOW_DISK_SHARE
-    if is_low or used.disk_free_gib < FULL_DISK_GIB:
+    if is_nearly_full(used.disk_free_gib, used.disk_free_share):
         severity: Severity = "note" if seen.life.status == "finished" else "warning"
         sentence = f"the disk has {used.disk_free_gib:.1f} GiB left ({used.disk_free_share:.0%})"
         yield Finding(severity, sentence, "make room: without it no checkpoint can be saved")
@@ -121,9 +119,8 @@ def wear(seen: Inspection, resume: str) -> Iterator[Finding]:
         trend = trends.get(name)
         if trend is not None and trend.last > GROWN_SHARE * trend.first and trend.last - trend.first > GROWN_MIB:
             grew = f"memory{whose} grew from {trend.first:,.0f} to {trend.last:,.0f} MiB in {used.hours:.1f} h"
-            yield Finding(
-                "warning", grew, "if it goes on, stop and resume the run, and see which world or observer grows"
-            )
+            restart = "stop and resume the run, and " if resume else ""
+            yield Finding("warning", grew, f"if it goes on, {restart}see which world or observer grows")
     for name, what in {"open_files": "open files", "threads": "threads"}.items():
         trend = trends.get(name)
         if trend is not None and trend.last > max(2 * trend.first, trend.first + GROWN_HANDLES):
@@ -134,7 +131,7 @@ def wear(seen: Inspection, resume: str) -> Iterator[Finding]:
 
 def _about_handles(name: str, pid: int | None, resume: str) -> str:
     if pid is None:
-        return f"if they grow again after a resume, something is not closed: {resume}"
+        return f"if they grow again after a resume, something is not closed{f': {resume}' if resume else ''}"
     return f"something is not closed: ls -l /proc/{pid}/fd" if name == "open_files" else f"see py-spy dump --pid {pid}"
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from respawn.checkpoints.verification import Surroundings
 from respawn.errors import RunFolderError
 from respawn.evaluation.inspection.happenings import Evidence, Happenings, find_evidence, sort_events
 from respawn.evaluation.inspection.keeping import Keeping, look_at_checkpoints
@@ -16,6 +17,7 @@ from respawn.evaluation.inspection.wear import Wear, measure_wear
 from respawn.runs.layout import RunFolder, find
 from respawn.runs.metadata import read_meta
 from respawn.runs.reader import read_beats, read_events, read_resources, read_updates
+from respawn.runs.streams import row_streams
 
 
 @dataclass(frozen=True)
@@ -47,17 +49,21 @@ def find_even_damaged(runs_dir: Path, name: str) -> RunFolder:
         raise
 
 
-def inspect(folder: RunFolder, now: float | None = None) -> Inspection:
+def inspect(folder: RunFolder, now: float | None = None, around: Surroundings | None = None) -> Inspection:
     """Look at a run.
 
     Args:
       folder: the run; nothing in it is changed.
       now: seconds since 1970; None: as the clock says.
+      around: what its checkpoints are compared with; None: with its rows alone.
     """
     moment = time.time() if now is None else now
+    around = Surroundings(streams=row_streams(folder)) if around is None else around
     salvage = Salvage()
     salvage.asked(lambda: read_meta(folder), None)
     config = read_config(folder, salvage)
+    if around.settings_problem:
+        salvage.note(around.settings_problem)
     life = read_life(folder, config, salvage, moment)
     happenings = sort_events(salvage.rows(read_events(folder)))
     pace = measure_pace(salvage.rows(read_updates(folder)))
@@ -73,5 +79,5 @@ def inspect(folder: RunFolder, now: float | None = None) -> Inspection:
         evidence=find_evidence(folder),
         pace=pace,
         wear=wear,
-        keeping=look_at_checkpoints(folder, moment),
+        keeping=look_at_checkpoints(folder, around, moment),
     )

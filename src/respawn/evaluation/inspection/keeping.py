@@ -1,17 +1,13 @@
-"""Which checkpoints a run has, and whether they, and the rows that they know of, are whole."""
+"""Which checkpoints a run has, whether they are whole, and whether it can be resumed from them."""
 
-import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from pathlib import Path
 
-from respawn.checkpoints.store import saved, verify
-from respawn.errors import CheckpointAccessError, CheckpointError, RunFolderError
-from respawn.runs.kept_rows import RowsLetGo, check_kept
+from respawn.checkpoints.resumption import what_resuming_does, what_resuming_run_does
+from respawn.checkpoints.store import saved
+from respawn.checkpoints.verification import Examined, Surroundings, examine_all
 from respawn.runs.layout import RunFolder
-
-_OBSERVERS = "observers.json"
-"""The part of a checkpoint that says how long each stream was."""
 
 
 @dataclass(frozen=True)
@@ -19,7 +15,7 @@ class Keeping:
     """What a run can be resumed from."""
 
     whole: tuple[str, ...]
-    """oldest first"""
+    """those whose files are as they were written, oldest first"""
     damaged: dict[str, str]
     """what is wrong with each, by name"""
     unusable: dict[str, str]
@@ -30,70 +26,48 @@ class Keeping:
     newest_update: int | None
     """of the newest whole one"""
     newest_age_seconds: float | None
-    rows_not_kept: tuple[str, ...]
-    """streams that lack rows of the newest whole one: resuming would refuse to go on"""
-    newest_with_rows: str | None
-    """the newest whole one whose rows are all there"""
+    refusal: str
+    """why resuming would be refused; empty: it would not be"""
+    hurdles: dict[str, tuple[str, ...]]
+    """what stands against resuming from the newest whole one, by side: its parts, the run's rows or its settings"""
+    older_to_go_on_from: str | None
+    """the newest one before it that the run could be resumed from, if those after it were not there"""
 
 
-def look_at_checkpoints(folder: RunFolder, now: float) -> Keeping:
-    """Read every file of every checkpoint, and the rows that the newest knows of.
+def look_at_checkpoints(folder: RunFolder, around: Surroundings, now: float) -> Keeping:
+    """Read every file of every checkpoint, and the rows that they know of.
 
     Args:
       folder: the run.
+      around: what they are compared with.
       now: seconds since 1970.
     """
-    whole: list[Path] = []
-    damaged, unusable = {}, {}
-    newest, age = None, None
-    for path in saved(folder.checkpoints):
-        try:
-            manifest = verify(path)
-        except CheckpointAccessError as error:
-            unusable[path.name] = str(error)
-            continue
-        except CheckpointError as error:
-            if path.exists():  # else it was deleted while we looked, as a run that goes on does
-                damaged[path.name] = str(error)
-            continue
-        whole.append(path)
-        newest, age = manifest.updates, max(0.0, now - datetime.fromisoformat(manifest.saved_at).timestamp())
-    not_kept = [_rows_not_kept(folder, path) for path in whole[-1:]]
-    with_rows = whole[-1] if not_kept == [()] else _newest_with_rows(folder, whole[:-1])
+    examined = examine_all(lambda: saved(folder.checkpoints), around)
+    whole = _of_state(examined, "whole")
+    newest = whole[-1].manifest if whole else None
+    refusal = what_resuming_run_does(folder, around, examined).refusal
+    older = next((at for at in range(len(whole) - 1, 0, -1) if what_resuming_does(whole[:at]).path), 0)
     return Keeping(
-        whole=tuple(path.name for path in whole),
-        damaged=damaged,
-        unusable=unusable,
+        whole=tuple(each.path.name for each in whole),
+        damaged={each.path.name: "; ".join(each.problems) for each in _of_state(examined, "damaged")},
+        unusable={each.path.name: "; ".join(each.problems) for each in _of_state(examined, "unreadable")},
         set_aside=_names(folder, "damaged-*"),
         half_written=_names(folder, ".writing-*"),
-        newest_update=newest,
-        newest_age_seconds=age,
-        rows_not_kept=not_kept[0] if not_kept else (),
-        newest_with_rows=with_rows.name if with_rows is not None else None,
+        newest_update=None if newest is None else newest.updates,
+        newest_age_seconds=None if newest is None else _age(newest.saved_at, now),
+        refusal=refusal,
+        hurdles=whole[-1].hurdles if whole else {},
+        older_to_go_on_from=whole[older - 1].path.name if older else None,
     )
 
 
-def _newest_with_rows(folder: RunFolder, checkpoints: list[Path]) -> Path | None:
-    return next((path for path in reversed(checkpoints) if not _rows_not_kept(folder, path)), None)
+def _of_state(examined: Sequence[Examined], state: str) -> list[Examined]:
+    """Those whose files are so."""
+    return [each for each in examined if each.verdicts["files"].state == state]
 
 
-def _rows_not_kept(folder: RunFolder, checkpoint: Path) -> tuple[str, ...]:
-    """What is wrong with the streams that a resume continues exactly."""
-    try:
-        known = json.loads((checkpoint / _OBSERVERS).read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        return ()  # it was deleted while we looked, as a run that goes on does
-    streams = (folder.updates, folder.episodes, folder.evaluations, folder.probes, folder.rulings)
-    problems = []
-    for path in streams:
-        try:
-            if path.stem in known:
-                check_kept(path, known[path.stem])
-        except RowsLetGo:
-            continue  # on purpose
-        except RunFolderError as error:
-            problems.append(str(error))
-    return tuple(problems)
+def _age(saved_at: str, now: float) -> float:
+    return max(0.0, now - datetime.fromisoformat(saved_at).timestamp())
 
 
 def _names(folder: RunFolder, pattern: str) -> tuple[str, ...]:

@@ -30,7 +30,7 @@ class Life:
     """Signs of life."""
 
     status: str
-    """as in status.json, or killed; unknown: that cannot be read, and no process holds the run"""
+    """as in status.json, or killed; broken: that cannot be read, and no process holds the run"""
     goal_reached: bool
     cause: str | None
     """why it failed or was stopped, as status.json has it"""
@@ -65,7 +65,9 @@ def read_life(folder: RunFolder, config: dict[str, Any], salvage: Salvage, now: 
       salvage: takes note of what cannot be read.
       now: seconds since 1970.
     """
-    status = salvage.asked(lambda: read_status(folder), None) or _unsaid(folder)
+    status = read_status(folder)
+    if status.problem:
+        salvage.note(status.problem)
     update = _last_row(folder.updates) or {}
     beat_row = _last_row(folder.heartbeats)
     last_event = _last_row(folder.events)
@@ -96,19 +98,6 @@ def read_life(folder: RunFolder, config: dict[str, Any], salvage: Salvage, now: 
         last_update=update.get("update"),
         last_decisions=update.get("decisions"),
     )
-
-
-@dataclass(frozen=True)
-class _Unsaid:
-    """What stands for a status that cannot be read."""
-
-    status: str
-    facts: Mapping[str, Any]
-
-
-def _unsaid(folder: RunFolder) -> _Unsaid:
-    """What the lock says where status.json cannot be read."""
-    return _Unsaid("running" if folder.is_locked() else "unknown", {})
 
 
 def _last_row(path: Path) -> Row | None:

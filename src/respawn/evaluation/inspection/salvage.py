@@ -21,19 +21,20 @@ class Salvage:
         try:
             yield from rows
         except RunFolderError as error:
-            self._note(error)
+            self.note(str(error))
 
     def asked(self, question: Callable[[], T], otherwise: T) -> T:
         """What a question about a file answers, or something else where the file does not."""
         try:
             return question()
         except RunFolderError as error:
-            self._note(error)
+            self.note(str(error))
             return otherwise
 
-    def _note(self, error: RunFolderError) -> None:
-        if str(error) not in self.problems:
-            self.problems.append(str(error))
+    def note(self, problem: str) -> None:
+        """Take note of what is wrong with a file, once."""
+        if problem not in self.problems:
+            self.problems.append(problem)
 
 
 def config_number(config: dict[str, Any], room: str, name: str, otherwise: float) -> float:

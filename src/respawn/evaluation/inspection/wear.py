@@ -1,12 +1,12 @@
 """What a run uses up: memory, files and disk, the first look at its last process beside the newest."""
 
-import shutil
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from math import isfinite
 
 from respawn.contracts.records import Beat, ResourceReport
+from respawn.runs.disk import room_on_disk
 from respawn.runs.layout import RunFolder
 
 WATCHED = {
@@ -63,9 +63,9 @@ def measure_wear(
     samples = _later_than(since, ((time, report.metrics) for time, report in resources))
     if len(samples) < 2:
         samples = _later_than(since, ((time, beat.metrics) for time, beat in beats)) or samples
-    usage = shutil.disk_usage(folder.path)
+    room = room_on_disk(folder.path)
     if not samples:
-        return Wear(0, 0.0, {}, usage.free / 2**30, usage.free / max(usage.total, 1))
+        return Wear(0, 0.0, {}, room.free_gib, room.free_share)
     warm = samples[int(WARM_UP * len(samples)) :]
     (began, first), (ended, last) = warm[0], warm[-1]
     trends = {}
@@ -73,7 +73,7 @@ def measure_wear(
         metric = next((each for each in metrics if each in first and each in last), None)
         if metric is not None and isfinite(first[metric]) and isfinite(last[metric]):
             trends[name] = Trend(first[metric], last[metric])
-    return Wear(len(samples), _hours(began, ended), trends, usage.free / 2**30, usage.free / max(usage.total, 1))
+    return Wear(len(samples), _hours(began, ended), trends, room.free_gib, room.free_share)
 
 
 def _later_than(since: str, rows: Iterable[tuple[str, Mapping[str, float]]]) -> list[tuple[str, dict[str, float]]]:
