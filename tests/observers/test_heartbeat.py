@@ -241,8 +241,8 @@ def test_stacks_that_cannot_be_kept_stop_no_alarm(folder, monkeypatch):
     watched = watch(folder, monkeypatch, stall_seconds=0)  # and so nothing is armed that needs the folder
     folder.traces.write_text("a file")
     watched.heart.close()
-    watched = watch(folder, monkeypatch, step_seconds=0)
     monkeypatch.setattr(module.LastResort, "arm", lambda self, seconds: None)
+    watched = watch(folder, monkeypatch, step_seconds=0)
     watched.phases.mark("learn")
     watched.pass_seconds(302.0)
     assert "; the stacks of all threads could not be kept (" in watched.told[0].message
@@ -358,8 +358,11 @@ def test_beats_say_how_much_of_a_rollout_is_gathered_and_are_shown_until_it_stan
 @pytest.mark.parametrize(("stall_seconds", "every", "armed_for"), [(300.0, 30, 481.0), (4.0, 1, 8.0)])
 def test_the_last_resort_is_armed_again_long_before_it_is_due(folder, monkeypatch, stall_seconds, every, armed_for):
     armed = []
-    monkeypatch.setattr(module.LastResort, "arm", lambda self, seconds: armed.append((watched.clock.now, seconds)))
+    monkeypatch.setattr(
+        module.LastResort, "arm", lambda self, seconds: armed.append((module.time.monotonic(), seconds))
+    )
     watched = watch(folder, monkeypatch, stall_seconds=stall_seconds)
+    assert len(armed) == 1  # before the first look, which native code may never let happen
     watched.pass_seconds(100.0)
     watched.heart.close()
     assert {seconds for _, seconds in armed} == {armed_for}

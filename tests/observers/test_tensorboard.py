@@ -113,9 +113,10 @@ def test_a_disk_that_is_full_is_told_of_by_one_error_and_nothing_is_printed(tmp_
     """In a process of its own, for the limit on files and the hook for errors of threads are the process's."""
     program = (
         "import resource, sys, time\n"
+        "from pathlib import Path\n"
         "from respawn.contracts.records import UpdateReport\n"
         "from respawn.observers.tensorboard import TensorBoard\n"
-        f"board = TensorBoard({str(tmp_path / 'board')!r}, every_seconds=0)\n"
+        f"board = TensorBoard(Path({str(tmp_path / 'board')!r}), every_seconds=0)\n"
         "board.receive(UpdateReport(1, 1, 1, 1, {'a': 1.0}))\n"
         "resource.setrlimit(resource.RLIMIT_FSIZE, (1, 1))\n"
         "until = time.monotonic() + 60\n"

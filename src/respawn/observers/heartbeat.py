@@ -91,6 +91,7 @@ class Heartbeat:
         self._last_resort = LastResort(traces / f"hung-{time.time():.0f}.txt", ends_process=ends_when_hung)
         self._beat()
         self._due.due()
+        self._keep_armed()  # before the first look: native code may keep it from ever coming
         self._ticker = Ticker("heartbeat", look_seconds, self._look)
 
     def receive(self, record: Record) -> None:
@@ -125,8 +126,7 @@ class Heartbeat:
         self._ticker.check()
 
     def _look(self) -> None:
-        if self._limits.stall_seconds > 0 and self._rearm_due.due():
-            self._last_resort.arm(1.5 * self._limits.stall_seconds + self._rearm_seconds + LONGEST_LOOK_SECONDS)
+        self._keep_armed()
         self._tell_of_last_resort()
         self._watch_clock()
         self._slow_steps.look(self._phases.look())
@@ -135,6 +135,10 @@ class Heartbeat:
             beat = self._beat()
             if not beat.is_stalled:  # of that they were told; and if it is they who hang, threads would heap up
                 self._tell(beat)
+
+    def _keep_armed(self) -> None:
+        if self._limits.stall_seconds > 0 and self._rearm_due.due():
+            self._last_resort.arm(1.5 * self._limits.stall_seconds + self._rearm_seconds + LONGEST_LOOK_SECONDS)
 
     def _tell_of_last_resort(self) -> None:
         path = self._last_resort.fired()

@@ -90,8 +90,8 @@ def _wait_for_a_later_name(directory: Path) -> None:
 
     Names begin with the second, and within one second their order says nothing of which was first.
     """
-    seconds = [int(path.name.split(".")[3]) for path in directory.glob("events.out.tfevents.*")]
-    ahead = max(seconds, default=0) + 1 - time.time()
+    parts = [path.name.split(".")[3] for path in directory.glob("events.out.tfevents.*")]
+    ahead = max((int(second) for second in parts if second.isdecimal()), default=0) + 1 - time.time()
     if 0 < ahead <= _LONGEST_WAIT_SECONDS:
         time.sleep(ahead)
 
