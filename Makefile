@@ -2,6 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
+PEERS := .venv/.peers
 ENGINE := CMakeLists.txt $(wildcard $(foreach room,nes screen pool fish bindings fish_bindings,native/$(room) native/$(room)/*.h native/$(room)/*.cpp))
 NATIVE := $(wildcard native/*/*.h native/*/*.cpp)
 
@@ -26,15 +27,18 @@ $(READY): pyproject.toml constraints.txt $(ENGINE)
 	$(INSTALL) --no-deps gym-super-mario-bros
 	touch $(READY)
 
-# What the engine is compared with, for benchmarks.
-peers: setup
+# What the engine is compared with, in benchmarks and in tests.
+peers: $(PEERS)
+
+$(PEERS): $(READY)
 	$(INSTALL) setuptools wheel
 	$(PACKAGE) '.[dev,peers]'
+	touch $(PEERS)
 
 demo: setup
 	$(BIN)/respawn demo
 
-test: test-native
+test: test-native peers
 	$(BIN)/python -m pytest -n 2 --dist worksteal -m 'not slow and not gpu'
 
 test-native: setup
@@ -42,7 +46,7 @@ test-native: setup
 	$(BIN)/cmake --build build/native-tests
 	$(BIN)/ctest --test-dir build/native-tests --output-on-failure
 
-test-slow: setup
+test-slow: peers
 	$(BIN)/python -m pytest -m 'slow and not gpu'
 
 check: setup

@@ -7,7 +7,6 @@ import ctypes
 import os
 import signal
 import time
-from pathlib import Path
 from typing import Any
 
 import gymnasium
@@ -26,13 +25,11 @@ class Troubled(gymnasium.Wrapper):
         adaptor = adaptor_for(self.env)
         assert adaptor is not None
         self._adaptor = adaptor
-        self._trouble, self._how, self._at, self._steps = Path(trouble), how, at, 0
+        self._trouble, self._how, self._at, self._steps = trouble, how, at, 0
 
     def step(self, action: Any) -> Any:
         self._steps += 1
-        is_due = self._steps == self._at and self._trouble.is_file()
-        if is_due:
-            self._trouble.unlink()
+        is_due = self._steps == self._at and self._takes_the_file()
         observation, reward, *rest = self.env.step(action)
         if is_due and self._how == "sleep":
             time.sleep(LONG_SECONDS)
@@ -45,6 +42,16 @@ class Troubled(gymnasium.Wrapper):
         elif is_due and self._how == "observation":
             observation = observation * float("nan")
         return observation, reward, *rest
+
+    def _takes_the_file(self) -> bool:
+        """Whether the trouble is ours: workers may come to the step at the same time, and just one is to have it."""
+        if not self._trouble:
+            return False
+        try:
+            os.unlink(self._trouble)
+        except FileNotFoundError:
+            return False
+        return True
 
     def state(self) -> Any:
         return self._adaptor.state()

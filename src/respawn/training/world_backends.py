@@ -76,7 +76,7 @@ def check_backend(backend: str) -> None:
         return
     missing = [wanted for module, wanted in _PEER_PACKAGES.items() if importlib.util.find_spec(module) is None]
     if missing:
-        raise ConfigError(f"{PEER} cannot be tried: pip install {' '.join(missing)}, or run 'make setup'")
+        raise ConfigError(f"{PEER} cannot be tried: pip install {' '.join(missing)}, or run 'make peers'")
     if shim_folder() is None:
         raise ConfigError(
             f"{PEER} cannot be tried: {SHIM}.py, which makes it run under NumPy 2, is in the folder benchmarks of the "
