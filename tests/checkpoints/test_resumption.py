@@ -85,3 +85,11 @@ def test_a_run_that_lost_its_checkpoints_is_not_begun_over_its_rows(run, around)
     run.updates.unlink()
     check_nothing_is_lost(run)
     assert what_resuming_run_does(run, around, []).refusal == ""
+
+
+def test_a_run_that_was_never_saved_may_lack_what_it_begins_with(run, around):
+    shutil.rmtree(run.checkpoints)
+    run.updates.unlink()
+    assert what_resuming_run_does(run, replace(around, beginning_problem="its source is gone"), []).refusal == (
+        "its source is gone"
+    )

@@ -6,8 +6,9 @@ import pytest
 from three_checkpoints import ROWS, examined, path_of, signed
 
 from respawn.checkpoints import store
-from respawn.checkpoints.store import OTHER_SETTINGS
+from respawn.checkpoints.store import OTHER_SETTINGS, read_manifest, read_part
 from respawn.checkpoints.verification import Surroundings, Verdict, examine, examine_all
+from respawn.errors import CheckpointError
 
 
 def test_what_is_whole_is_whole_from_all_sides(folder, around):
@@ -151,3 +152,21 @@ def test_it_tells_how_far_it_is_and_a_folder_that_goes_away_is_no_mishap(folder,
     }
     shutil.rmtree(path_of(folder, 1))
     assert not examine(path_of(folder, 1), around).is_whole
+
+
+def test_a_checkpoint_that_does_not_say_how_long_streams_were_is_none_to_go_on_from(folder, around):
+    path = path_of(folder, 3)
+    files = {name: sha256 for name, sha256 in read_manifest(path).files.items() if not name.startswith("observers.")}
+    (path / "manifest.json").write_text(replace(read_manifest(path), files=files).to_json())
+    found = examine(path, around)
+    assert found.verdicts["rows"].is_bad and found.problems == (
+        "there is no part 'observers', which says how long the streams were",
+    )
+
+
+def test_a_part_that_is_deleted_while_it_is_read_is_an_error_of_the_checkpoints(folder):
+    path = path_of(folder, 3)
+    manifest = read_manifest(path)
+    (path / "learner.json").unlink()
+    with pytest.raises(CheckpointError, match=r"^learner cannot be read \("):
+        read_part(path, manifest, "learner")

@@ -46,7 +46,11 @@ def _no_preset(folder):
     folder.meta.write_text(json.dumps({**json.loads(folder.meta.read_text()), "preset": "of my own"}))
 
 
-@pytest.mark.parametrize("damage", [_edit, _damage, _no_preset, lambda folder: folder.meta.unlink()])
+def _odd_preset(folder):
+    folder.meta.write_text(json.dumps({**json.loads(folder.meta.read_text()), "preset": 5}))
+
+
+@pytest.mark.parametrize("damage", [_edit, _damage, _no_preset, _odd_preset, lambda folder: folder.meta.unlink()])
 def test_nothing_is_offered_that_would_be_refused_too(pole, damage):
     damage(pole)
     assert words_to_begin_anew(pole) == ""

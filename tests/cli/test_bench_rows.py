@@ -120,13 +120,20 @@ def test_an_interruption_on_a_full_disk_says_so(tmp_path, capsys, full_disk):
     assert capsys.readouterr().out == "1 rows\n"
 
 
-def test_what_was_measured_is_shown_where_a_disk_ends_the_measuring_itself(capsys):
+@pytest.mark.parametrize(
+    "error", [OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), "/tmp/respawn-bench-x"), BrokenPipeError("a child died")]
+)
+def test_what_was_measured_is_shown_where_the_system_ends_the_measuring_itself(tmp_path, capsys, error):
     def measure(tell, keep):
         keep({"rows": [GOOD]})
-        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), "/tmp/respawn-bench-x")
+        raise error
 
-    with pytest.raises(OSError, match="No space left"):
-        carry_through(ResultFiles(None, None, "T"), measure, shown, as_json=False)
+    with pytest.raises(ResultsError) as caught:
+        carry_through(ResultFiles(tmp_path / "a.csv", None, "T"), measure, shown, as_json=False)
+    assert caught.value.exit_code == 1 and str(caught.value) == (
+        f"the system refuses, before all was measured; what was is in {tmp_path / 'a.csv'}: {error}; see to that, and "
+        "measure again"
+    )
     assert capsys.readouterr().out == "1 rows\n"
 
 

@@ -169,6 +169,14 @@ def test_show_offers_no_resume_that_would_be_refused(respawn, runs, monkeypatch,
     assert found[0]["severity"] == "bad" and not [each for each in found if "respawn resume" in each["action"]]
 
 
+def test_show_shows_a_run_whose_first_row_cannot_be_read(respawn, runs):
+    folder = RunFolder(runs / "pole")
+    shutil.rmtree(folder.checkpoints)
+    folder.updates.write_text("broken\n" + folder.updates.read_text())
+    answer = respawn("runs", "show", "pole", "--json")
+    assert answer.exit_code == 0 and "line 1 should be a JSON object" in json.loads(answer.out)["obstacle"]
+
+
 def test_a_run_that_was_killed_before_it_saved_can_be_resumed(respawn, runs):
     folder = RunFolder(runs / "pole")
     shutil.rmtree(folder.checkpoints)

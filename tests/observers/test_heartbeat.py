@@ -250,6 +250,15 @@ def test_stacks_that_cannot_be_kept_stop_no_alarm(folder, monkeypatch):
     watched.heart.close()
 
 
+def test_a_folder_for_traces_that_cannot_be_used_keeps_no_run_from_beginning(folder, monkeypatch):
+    folder.traces.write_text("a file")
+    watched = watch(folder, monkeypatch)
+    assert len(watched.beats()) == 1
+    with pytest.raises(FileExistsError):  # told of as the observer's failure
+        watched.pass_seconds(60.0)
+    watched.heart.close()
+
+
 def test_without_a_limit_nothing_stands_still(folder, monkeypatch):
     watched = watch(folder, monkeypatch, stall_seconds=0)
     watched.pass_seconds(5000.0)

@@ -1,9 +1,12 @@
 import io
+import threading
 import time
 
+import psutil
 import pytest
 
 from respawn.contracts.records import Episode, EpisodeReport, EvaluationReport, Event, UpdateReport
+from respawn.observers import build
 from respawn.observers.build import ConsoleFacts, Watched, build_observers
 from respawn.observers.config import ObserversConfig
 from respawn.observers.thread_phases import ThreadPhases
@@ -129,3 +132,16 @@ def test_streams_become_no_larger_than_they_may_and_keep_so_many_archives(folder
     assert len(archive_numbers(folder.events)) == 2 and folder.events.stat().st_size <= 1049
     told = [timed.event.message for timed in read_events(folder)]
     assert told == [f"event {number}" for number in range(100 - len(told), 100)]
+
+
+def test_where_one_cannot_be_built_those_that_were_are_closed_again(folder, monkeypatch):
+    def fail(*arguments, **options):
+        raise OSError("no such luck")
+
+    process, config = psutil.Process(), ObserversConfig(**QUIET)
+    before = process.num_fds()
+    monkeypatch.setattr(build, "Heartbeat", fail)
+    with pytest.raises(OSError, match="no such luck"):
+        build_observers(folder, config, ConsoleFacts(10, None), Watched(ThreadPhases(), "cpu"))
+    assert process.num_fds() == before
+    assert not [thread for thread in threading.enumerate() if thread.name in ("resources", "heartbeat")]

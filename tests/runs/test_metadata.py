@@ -48,6 +48,14 @@ def test_meta_that_lacks_a_field_is_refused_by_name(folder):
         read_meta(folder)
 
 
+@pytest.mark.parametrize(("name", "value"), [("preset", 5), ("created", None), ("command", "respawn train")])
+def test_meta_that_says_something_odd_is_refused_by_name(folder, name, value):
+    write_meta(folder, new_meta("one", "test", WORLD, 1))
+    write_json_atomically(folder.meta, {**json.loads(folder.meta.read_text()), name: value})
+    with pytest.raises(RunFolderError, match=f"meta.json does not say {name} as it should; restore it from a copy"):
+        read_meta(folder)
+
+
 def test_meta_of_before_weights_were_taken_from_others_is_whole(folder):
     meta = new_meta("one", "p", WORLD, 1)
     write_meta(folder, meta)
@@ -80,6 +88,18 @@ def test_running_without_a_lock_is_killed(folder):
     assert read_status(folder).facts["updates"] == 3
     with folder.lock():
         assert read_status(folder).status == "running"
+
+
+def test_a_run_that_ends_between_two_looks_has_all_that_its_end_says(folder, monkeypatch):
+    write_status(folder, "running", updates=3)
+
+    def ends(self):
+        write_status(folder, "failed", updates=4, cause="because")
+        return False
+
+    monkeypatch.setattr(type(folder), "is_locked", ends)
+    told = read_status(folder)
+    assert told.status == "failed" and (told.facts["updates"], told.facts["cause"]) == (4, "because")
 
 
 @pytest.mark.parametrize("status", ["finished", "stopped", "failed"])

@@ -7,7 +7,7 @@ import pytest
 import torch
 from small_studies import tiny
 
-from respawn.errors import MemoryLimitError, StudyError, WorldError
+from respawn.errors import ConfigError, MemoryLimitError, StudyError, WorldError
 from respawn.sweeps import broken_cuda
 from respawn.sweeps.broken_cuda import check_cuda, cuda_failure
 
@@ -64,14 +64,33 @@ def test_other_errors_and_a_full_memory_are_none(error):
     assert cuda_failure(error) is None
 
 
+def let_the_gpu_fail(monkeypatch, error):
+    def zeros(*sizes, device):
+        raise error
+
+    monkeypatch.setattr(broken_cuda, "resolve_device", lambda name, wants_gpu: torch.device("cuda"))
+    monkeypatch.setattr(torch, "zeros", zeros)
+
+
+@pytest.mark.parametrize("error", [FULL, torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2.00 MiB")])
+def test_a_gpu_that_is_full_just_now_is_a_sound_one(monkeypatch, error):
+    let_the_gpu_fail(monkeypatch, error)
+    check_cuda(tiny())
+
+
+def test_a_gpu_that_is_gone_is_no_setting_to_be_mended(monkeypatch):
+    def resolve(name, wants_gpu):
+        raise ConfigError("--device cuda: there is no such GPU here (0 found); use cpu")
+
+    monkeypatch.setattr(broken_cuda, "resolve_device", resolve)
+    with pytest.raises(StudyError, match="there is no such GPU here") as caught:
+        check_cuda(tiny())
+    assert caught.value.exit_code == 1
+
+
 def test_a_gpu_that_fails_in_a_new_process_is_said_to(monkeypatch):
     check_cuda(tiny())  # there is nothing to fail on a CPU
-    monkeypatch.setattr(broken_cuda, "resolve_device", lambda name, wants_gpu: torch.device("cuda"))
-
-    def zeros(*sizes, device):
-        raise ASSERTED
-
-    monkeypatch.setattr(torch, "zeros", zeros)
+    let_the_gpu_fail(monkeypatch, ASSERTED)
     with pytest.raises(StudyError) as caught:
         check_cuda(tiny())
     assert str(caught.value).startswith(

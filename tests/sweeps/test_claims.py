@@ -112,7 +112,7 @@ def test_one_that_takes_its_process_along_each_time_is_given_up(study, folder):
         assert (claim.number, claim.is_taken_up) == (0, times > 0)
         claim.lock.release()
     assert next_one(study, folder, order) is None
-    cause = "its process died 3 times with no evaluation in between, so it is not tried again"
+    cause = "its process was lost 3 times with no evaluation in between, so it is not tried again"
     assert told == [(0, cause)]
     assert study.trials[0].state == TrialState.FAIL and study.trials[0].user_attrs[CAUSE] == cause
 
@@ -124,9 +124,24 @@ def test_one_that_cuda_failed_in_each_time_is_given_up_with_what_it_said(study, 
         claim.lock.release()
     assert next_one(study, folder).number == 1
     assert study.trials[0].user_attrs[CAUSE] == (
-        "CUDA failed 3 times in its process (CUDA error: device-side assert triggered) with no evaluation in between, "
-        "so it is not tried again"
+        "its process was lost 3 times, to CUDA (CUDA error: device-side assert triggered), with no evaluation in "
+        "between, so it is not tried again"
     )
+
+
+def test_what_was_lost_before_an_evaluation_is_forgotten(study, folder):
+    claim = next_one(study, folder)
+    claim.trial.set_user_attr(BROKE, "CUDA error: device-side assert triggered")
+    claim.lock.release()
+    for _ in range(MOST_TIMES_TAKEN_UP + 1):
+        claim = next_one(study, folder)
+        assert claim.number == 0
+        claim.forget_losses()
+        claim.lock.release()
+    for _ in range(MOST_TIMES_TAKEN_UP):
+        next_one(study, folder).lock.release()
+    assert next_one(study, folder).number == 1
+    assert study.trials[0].user_attrs[CAUSE].startswith("its process was lost 3 times with no evaluation in between")
 
 
 class Killed(BaseException):

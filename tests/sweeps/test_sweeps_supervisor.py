@@ -18,7 +18,7 @@ from respawn.sweeps.supervisor import LOST, MOST_ALIKE, STOPPING, Supervisor
 from respawn.sweeps.worker import BEGUN, BROKEN, DONE, ENDED, READY, REFUSED, WorkerPlan
 
 PLAN = WorkerPlan(Family(0, 0), "", "small", Path(), Path(), 4, "tpe", "none", None, {}, ())
-COMPLETE = (ENDED, {"state": "complete"})
+COMPLETE = (ENDED, {"state": "complete", "is_alarming": False, "cause": ""})
 STOPPED = (ENDED, {"state": "stopped"})
 
 
@@ -108,8 +108,8 @@ def test_one_in_which_cuda_failed_is_replaced_and_that_is_why(work):
     assert stage.told == [(1, BEGUN), (1, LOST), (1, DONE)] and stage.facts[1] == {"how": said}
 
 
-def failed(number, cause, *, is_of_settings=False):
-    return ENDED, {"state": "failed", "number": number, "cause": cause, "is_of_settings": is_of_settings}
+def failed(number, cause, *, is_alarming=True):
+    return ENDED, {"state": "failed", "number": number, "cause": cause, "is_alarming": is_alarming}
 
 
 def full(number):
@@ -122,10 +122,11 @@ def test_trials_that_fail_one_after_another_in_the_same_way_end_the_sweep(work):
         work(stage)
     assert str(caught.value) == (
         "3 trials failed one after another in the same way (the run folder runs/small-t0002 cannot be made (No space "
-        "left); pick another place), which their settings hardly explain; mend it, and the same command goes on with "
-        "the trials that are left"
+        "left); pick another place), and the next ones would hardly do better; mend that, and the same command goes on "
+        "with the trials that are left"
     )
     assert [kind for _, kind in stage.told] == [ENDED] * MOST_ALIKE and stage.children[0].ended
+    assert stage.children[0].signals == [signal.SIGTERM]  # what it is at work on is saved
 
 
 @pytest.mark.parametrize(
@@ -133,7 +134,7 @@ def test_trials_that_fail_one_after_another_in_the_same_way_end_the_sweep(work):
     [
         [full(0), full(1), COMPLETE, full(2), full(2)],
         [full(0), full(1), failed(2, "ValueError: the pole broke"), full(2)],
-        [failed(0, "not finite", is_of_settings=True)] * 9,
+        [failed(0, "not finite", is_alarming=False)] * 9,
         [full(1), full(2), full(3)],  # that was the last: nothing is left to be spared
     ],
 )

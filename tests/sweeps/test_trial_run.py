@@ -137,7 +137,7 @@ def test_a_second_signal_drops_the_update_and_the_trial_still_goes_on(place, tmp
     with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
         signalled_at(patch, 5, signal.SIGTERM, signal.SIGTERM)
         place.go()
-    assert place.study.trials[0].user_attrs[TAKEN_UP] == 0
+    assert not place.study.trials[0].user_attrs.get(TAKEN_UP)
     assert place.go().state == "complete" and place.weights(0) == undisturbed.weights(0)
 
 
@@ -218,7 +218,7 @@ def test_a_trial_that_fails_takes_nobody_along(place, monkeypatch, error):
     monkeypatch.setattr(PPOLearner, "learn", learn)
     ended = place.go()
     assert ended.state == "failed" and ended.cause == f"{type(error).__name__}: {' '.join(str(error).split())}"
-    assert not ended.is_of_settings
+    assert ended.is_alarming
     trial = place.study.trials[0]
     assert trial.state == TrialState.FAIL and trial.user_attrs[CAUSE] == ended.cause and trial.user_attrs[UPDATES] == 0
     assert read_status(place.run(0)).status == "failed" and "Traceback" in place.run(0).failure.read_text()
@@ -235,7 +235,7 @@ def test_numbers_that_are_not_finite_are_a_failure_of_that_trial(place, monkeypa
     monkeypatch.setattr(Evaluator, "evaluate", evaluate)
     ended = place.go()
     assert ended.state == "failed" and ended.cause == "the evaluation at update 2 says no evaluation/return_mean"
-    assert ended.is_of_settings
+    assert not ended.is_alarming
     assert place.study.trials[0].state == TrialState.FAIL
 
 
@@ -250,7 +250,7 @@ def test_settings_that_do_not_go_together_fail_their_trial(tmp_path):
     place.study.enqueue_trial({"collection.num_lanes": 2, "model.core": "gru", "learner.clip": 0.2})
     ended = place.go()
     assert ended.state == "failed" and ended.cause.startswith("with a gru core each minibatch takes whole lanes")
-    assert ended.is_of_settings and not place.run(0).path.exists()
+    assert not ended.is_alarming and not place.run(0).path.exists()
 
 
 def cuda_fails_from(patch, update):
@@ -289,6 +289,19 @@ def test_one_that_cuda_fails_in_each_time_is_given_up_and_not_the_next(place, mo
                 place.go()
     assert place.go() == Ended(1, "small-t0001", "complete", place.study.trials[1].value)
     assert place.study.trials[0].state == TrialState.FAIL
+
+
+def test_one_whose_checkpoints_are_all_damaged_takes_nobody_along(place, monkeypatch):
+    with monkeypatch.context() as patch:
+        cuda_fails_from(patch, 4)
+        with pytest.raises(CudaFailedError):
+            place.go()
+    for weights in place.run(0).checkpoints.glob("*/weights.safetensors"):
+        weights.write_bytes(b"")
+    ended = place.go()
+    assert (ended.state, ended.number) == ("failed", 0) and ended.cause.startswith("every checkpoint in ")
+    assert place.study.trials[0].user_attrs[CAUSE] == ended.cause
+    assert place.go().state == "complete"
 
 
 def test_an_evaluation_that_is_only_made_again_is_no_way_on(place, monkeypatch):

@@ -15,7 +15,14 @@ from respawn.observers.config import ObserversConfig
 from respawn.presets import DESCRIPTIONS, all_presets, find_preset
 from respawn.schedules.config import SchedulesConfig
 from respawn.schedules.progression_config import ProgressionConfig
-from respawn.training.config import RunConfig, config_from_json, config_sha256, config_to_json, unsaid_settings
+from respawn.training.config import (
+    PATIENCE_OF_WORLDS,
+    RunConfig,
+    config_from_json,
+    config_sha256,
+    config_to_json,
+    unsaid_settings,
+)
 from respawn.worlds.foreign.config import ForeignConfig
 from respawn.worlds.mario.config import MarioConfig
 from respawn.worlds.recall.config import RecallConfig
@@ -196,6 +203,25 @@ def test_where_the_game_lies_and_who_runs_it_decides_no_number(change):
     assert config_sha256(moved) == config_sha256(config)
     other = replace(config, world=replace(config.world, region="pal"))
     assert config_sha256(other) != config_sha256(config)
+
+
+@pytest.mark.parametrize(
+    "change", [{"max_replacements": 50}, {"step_seconds": 90.0, "reset_seconds": 9.0}, {"construct_seconds": 9.0}]
+)
+def test_patience_with_workers_decides_no_number(change):
+    config = find_preset("cartpole-ppo")
+    patient = replace(config, world=replace(config.world, **change))
+    assert config_sha256(patient) == config_sha256(config)
+    plain = config_to_json(patient)
+    for name in change:
+        del plain["world"][name]
+    assert unsaid_settings(config_from_json(plain), plain) == []
+    other = replace(config, world=replace(config.world, workers=2))
+    assert config_sha256(other) != config_sha256(config)
+
+
+def test_patience_that_is_made_no_number_is_no_other_than_the_default():
+    assert {name: getattr(ForeignConfig(), name) for name in PATIENCE_OF_WORLDS} == PATIENCE_OF_WORLDS
 
 
 def test_a_plan_of_phases_stays_as_long_as_they_are():

@@ -47,10 +47,11 @@ def what_resuming_run_does(folder: RunFolder, around: Surroundings, examined: Se
     """
     problem = problem_of(folder) or around.settings_problem
     if not problem and not examined:
+        problem = around.beginning_problem
         try:
             check_nothing_is_lost(folder)
         except RespawnError as error:
-            problem = str(error)
+            problem = str(error)  # that comes first
     return Resumption(None, (), problem) if problem else what_resuming_does(examined)
 
 

@@ -1,6 +1,7 @@
 """Reading checkpoints: finding one that is whole, and putting every part back or none."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -107,14 +108,21 @@ def check_file(path: Path, manifest: Manifest, name: str) -> None:
     file = path / name
     if not file.is_file():
         raise CheckpointError(f"{name} is missing")
-    try:
+    with _readable(name):
         found = file_sha256(file)
+    if found != manifest.files[name]:
+        raise CheckpointError(f"{name} does not match its SHA-256 in the manifest")
+
+
+@contextmanager
+def _readable(name: str) -> Iterator[None]:
+    """While inside, a file that cannot be read, as one that was deleted just now, is an error of the checkpoint's."""
+    try:
+        yield
     except PermissionError as error:
         raise CheckpointAccessError(f"{name} may not be read ({error}); see to its permissions") from error
     except OSError as error:
         raise CheckpointError(f"{name} cannot be read ({error})") from error
-    if found != manifest.files[name]:
-        raise CheckpointError(f"{name} does not match its SHA-256 in the manifest")
 
 
 def read_part(path: Path, manifest: Manifest, name: str) -> StateTree:
@@ -122,11 +130,9 @@ def read_part(path: Path, manifest: Manifest, name: str) -> StateTree:
     # Imported only now: finding checkpoints needs no torch, which takes seconds to load.
     from respawn.checkpoints.codec import decode
 
-    files = {
-        suffix: (path / f"{name}{suffix}").read_bytes()
-        for suffix in (".json", ".safetensors")
-        if f"{name}{suffix}" in manifest.files
-    }
+    suffixes = [suffix for suffix in (".json", ".safetensors") if f"{name}{suffix}" in manifest.files]
+    with _readable(name):
+        files = {suffix: (path / f"{name}{suffix}").read_bytes() for suffix in suffixes}
     if not files:
         raise CheckpointError(f"checkpoint {path} has no part '{name}'; it holds {sorted(manifest.files)}")
     return decode(files)

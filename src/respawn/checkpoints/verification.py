@@ -48,6 +48,8 @@ class Surroundings:
     """why the run's settings cannot be read, if they cannot"""
     world_problem: str = ""
     """why its world cannot be made, if it cannot"""
+    beginning_problem: str = ""
+    """why a run without checkpoints cannot be begun at its beginning, if it cannot"""
 
 
 @dataclass(frozen=True)
@@ -180,8 +182,10 @@ def look_at_rows(path: Path, manifest: Manifest, streams: Mapping[str, Path] | N
     """Whether the streams, by name, still hold every row that a checkpoint knows of, as it was."""
     from respawn.checkpoints.contents import read_structure
 
-    if streams is None or f"{OBSERVERS}.json" not in manifest.files:
+    if streams is None:
         return Verdict("unknown")
+    if f"{OBSERVERS}.json" not in manifest.files:
+        return Verdict("damaged", (f"there is no part '{OBSERVERS}', which says how long the streams were",))
     try:
         known = read_structure(path, manifest, OBSERVERS)
     except CheckpointError as error:

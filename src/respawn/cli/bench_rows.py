@@ -19,7 +19,7 @@ _LEFT = ("of", "mode")
 
 
 class ResultsError(RespawnError):
-    """Something was measured, and its files could not be written."""
+    """Something was measured, and its files could not be written, or not all could be measured."""
 
 
 def carry_through(
@@ -48,13 +48,11 @@ def carry_through(
     except (KeyboardInterrupt, OSError) as stop:
         if not known or not rows_of(known[0]):
             raise
-        where = " and ".join(str(path) for path in files.paths if path not in unwritten)
         _say({**known[0], "interrupted": True}, show, as_json=as_json)
-        stop.add_note(
-            "before all was measured"
-            + (f"; what was is in {where}" if where else "")
-            + (f"; {_listed(unwritten)}, what was is above" if unwritten else "")
-        )
+        said = f"before all was measured{_whereabouts(files, unwritten)}"
+        if isinstance(stop, OSError):
+            raise ResultsError(f"the system refuses, {said}: {stop}; see to that, and measure again") from stop
+        stop.add_note(said)
         raise
     measured = known[0]
     for path in files.paths:
@@ -68,6 +66,13 @@ def carry_through(
             "another file, and measure again"
         )
     return exit_code
+
+
+def _whereabouts(files: ResultFiles, unwritten: Mapping[Path, OSError]) -> str:
+    """Where that is which was measured, in words that end a sentence."""
+    written = [str(path) for path in files.paths if path not in unwritten]
+    where = f"; what was is in {' and '.join(written)}" if written else ""
+    return where + (f"; {_listed(unwritten)}, what was is above" if unwritten else "")
 
 
 def _listed(unwritten: Mapping[Path, OSError]) -> str:

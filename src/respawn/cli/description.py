@@ -7,7 +7,7 @@ from respawn.checkpoints.resumption import check_nothing_is_lost
 from respawn.checkpoints.store import Found, find_newest, saved
 from respawn.cli.tables import number, print_facts
 from respawn.cli.wording import command_for, command_to_go_on
-from respawn.errors import CheckpointError
+from respawn.errors import RespawnError
 from respawn.observers.progress import score_shown
 from respawn.runs.json_files import read_json_object
 from respawn.runs.layout import RunFolder
@@ -57,7 +57,7 @@ def _newest(folder: RunFolder) -> tuple[Found | None, str]:
         found = find_newest(folder.checkpoints)
         if found is None:
             check_nothing_is_lost(folder)
-    except CheckpointError as error:
+    except RespawnError as error:
         return None, str(error)
     return found, ""
 

@@ -47,17 +47,18 @@ class Teller:
             f"Study {name}: {definition.direction} {definition.objective}, {SCORES[definition.score].partition(',')[0]}"
         )
         self.say(f"over {len(definition.space)} settings, with {decisions:,} decisions a trial.")
-        self._say_what_is_left_out()
+        self._say_what_is_left_out(is_new=not states)
         if states:
             self.say(f"{done} of {self._trials} trials are done, {left} begun; going on.")
 
-    def _say_what_is_left_out(self) -> None:
+    def _say_what_is_left_out(self, *, is_new: bool) -> None:
         made, asked = self._definition.updates, self._definition.base.last_update
         every = self._definition.base.evaluation.every_updates
         if made < asked:
+            more = f" With --updates {made + every} there is one more." if is_new else ""  # else it is another study
             self.say(
                 f"Trials end after {made} of {asked} updates, with their last evaluation: one is made every {every},\n"
-                f"and what came later would not count. With --updates {made + every} there is one more."
+                f"and what came later would not count.{more}"
             )
 
     def hear(self, worker: int, kind: str, facts: Mapping[str, Any]) -> None:

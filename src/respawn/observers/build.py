@@ -1,6 +1,7 @@
 """From configuration to observers."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import TextIO
 
@@ -55,17 +56,24 @@ def build_observers(
 ) -> ObserverHub:
     """The streams that every run has and the observers that were asked for; the event stream first, so it ends last.
 
-    Without `watched` the process is not: no heartbeat, no resources.
+    Without `watched` the process is not: no heartbeat, no resources. Where one cannot be built, those that were are
+    closed again: some have threads.
     """
-    mirror = _mirror(folder, config) if config.wandb_project else None  # refused before a file is made
-    streams = ("events", "episodes", "updates", "evaluations", "probes", "rulings")
-    hub = ObserverHub({name: _stream(folder, config, name) for name in streams})
-    for name, observer in _asked_for(folder, config, console_facts).items():
-        hub.add(name, observer)
-    if mirror is not None:
-        hub.add("wandb", mirror)
-    if watched is not None:
-        _watch(hub, folder, config, watched)
+    with ExitStack() as undo:
+        mirror = _mirror(folder, config) if config.wandb_project else None  # refused before a file is made
+        if mirror is not None:
+            undo.callback(mirror.close)
+        hub = ObserverHub({})
+        undo.callback(hub.close)
+        for name in ("events", "episodes", "updates", "evaluations", "probes", "rulings"):
+            hub.add(name, _stream(folder, config, name))
+        for name, observer in _asked_for(folder, config, console_facts):
+            hub.add(name, observer)
+        if mirror is not None:
+            hub.add("wandb", mirror)
+        if watched is not None:
+            _watch(hub, folder, config, watched)
+        undo.pop_all()
     return hub
 
 
@@ -85,14 +93,15 @@ def _stream(folder: RunFolder, config: ObserversConfig, name: str) -> JsonlStrea
     )
 
 
-def _asked_for(folder: RunFolder, config: ObserversConfig, console_facts: ConsoleFacts) -> dict[str, Observer]:
-    observers: dict[str, Observer] = {}
+def _asked_for(
+    folder: RunFolder, config: ObserversConfig, console_facts: ConsoleFacts
+) -> Iterator[tuple[str, Observer]]:
     if config.latest_seconds > 0:
-        observers["latest"] = Latest(folder.latest, config.latest_seconds)
+        yield "latest", Latest(folder.latest, config.latest_seconds)
     if config.tensorboard:
-        observers["tensorboard"] = TensorBoard(folder.tensorboard, config.tensorboard_seconds)
+        yield "tensorboard", TensorBoard(folder.tensorboard, config.tensorboard_seconds)
     if config.console:
-        observers["console"] = Console(
+        console = Console(
             folder.name,
             console_facts.total_updates,
             console_facts.total_minutes,
@@ -100,7 +109,7 @@ def _asked_for(folder: RunFolder, config: ObserversConfig, console_facts: Consol
             console_facts.stream,
             every_seconds=config.console_seconds,
         )
-    return observers
+        yield "console", console
 
 
 def _watch(hub: ObserverHub, folder: RunFolder, config: ObserversConfig, watched: Watched) -> None:
@@ -117,14 +126,18 @@ def _watch(hub: ObserverHub, folder: RunFolder, config: ObserversConfig, watched
     if config.heartbeat_seconds > 0:
         tell = told_beside(hub.receive)
         slow = SlowStepLimits(config.slow_step_seconds, config.slow_step_count, config.slow_step_window_seconds)
-        heartbeat = Heartbeat(
-            _stream(folder, config, "heartbeats"),
-            watched.phases,
-            SlowSteps(slow, folder.traces, tell),
-            folder.traces,
-            tell,
-            HeartbeatLimits(config.heartbeat_seconds, config.stall_seconds),
-            on_stall=watched.on_stall,
-            ends_when_hung=watched.ends_when_hung,
-        )
+        with ExitStack() as undo:
+            stream = _stream(folder, config, "heartbeats")
+            undo.callback(stream.close)
+            heartbeat = Heartbeat(
+                stream,
+                watched.phases,
+                SlowSteps(slow, folder.traces, tell),
+                folder.traces,
+                tell,
+                HeartbeatLimits(config.heartbeat_seconds, config.stall_seconds),
+                on_stall=watched.on_stall,
+                ends_when_hung=watched.ends_when_hung,
+            )
+            undo.pop_all()
         hub.add("heartbeat", heartbeat)

@@ -7,6 +7,7 @@ has a heart that beats.
 import time
 from collections import deque
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from math import inf
 from pathlib import Path
@@ -91,7 +92,8 @@ class Heartbeat:
         self._last_resort = LastResort(traces / f"hung-{time.time():.0f}.txt", ends_process=ends_when_hung)
         self._beat()
         self._due.due()
-        self._keep_armed()  # before the first look: native code may keep it from ever coming
+        with suppress(OSError):  # a folder that cannot be used: raised again when it is due, where it harms no run
+            self._keep_armed()  # before the first look: native code may keep it from ever coming
         self._ticker = Ticker("heartbeat", look_seconds, self._look)
 
     def receive(self, record: Record) -> None:
@@ -133,7 +135,7 @@ class Heartbeat:
         is_due = self._due.due()
         if self._watch_for_stall() or is_due:
             beat = self._beat()
-            if not beat.is_stalled:  # of that they were told; and if it is they who hang, threads would heap up
+            if not beat.is_stalled:  # of that they were told
                 self._tell(beat)
 
     def _keep_armed(self) -> None:

@@ -91,6 +91,10 @@ def read_meta(folder: RunFolder) -> RunMeta:
     if missing:
         raise RunFolderError(f"{folder.meta} lacks {', '.join(missing)}; restore it from a copy")
     said = {field.name: data[field.name] for field in fields(RunMeta) if field.name in data}
+    odd = [field.name for field in fields(RunMeta) if field.type is str and not isinstance(said[field.name], str)]
+    if odd or not isinstance(said["command"], list):
+        wrong = ", ".join(odd) or "command"
+        raise RunFolderError(f"{folder.meta} does not say {wrong} as it should; restore it from a copy")
     said["command"] = tuple(said["command"])
     return RunMeta(**said)
 
@@ -115,7 +119,7 @@ def read_status(folder: RunFolder) -> RunStatus:
         status, data = _written_status(folder)
         if status == "running" and not folder.is_locked():
             # Asked again: a run that ends between our two looks is finished, not killed.
-            again, _ = _written_status(folder)
+            again, data = _written_status(folder)
             return RunStatus("killed" if again == "running" else again, data.pop("time", None), data)
     except RunFolderError as error:
         return RunStatus("running" if folder.is_locked() else "broken", None, {}, str(error))

@@ -2,7 +2,7 @@
 
 import torch
 
-from respawn.errors import StudyError
+from respawn.errors import ConfigError, StudyError
 from respawn.learners.out_of_memory import gpu_is_full, in_short
 from respawn.training.config import RunConfig
 from respawn.training.device import resolve_device
@@ -32,13 +32,17 @@ def _is_of_cuda(error: BaseException) -> bool:
 
 
 def check_cuda(config: RunConfig) -> None:
-    """Raise StudyError where CUDA fails in a process that is just beginning: no trial could be trained in any."""
-    device = resolve_device(config.device, wants_gpu=config.wants_gpu)
-    if device.type != "cuda":
-        return
+    """Raise StudyError where CUDA fails in a process that is just beginning: no trial could be trained in any.
+
+    A GPU that is there no more is such a case: whoever began the sweep saw it.
+    """
     try:
-        torch.zeros(1, device=device).add_(1).item()
-    except RuntimeError as error:
+        device = resolve_device(config.device, wants_gpu=config.wants_gpu)
+        if device.type == "cuda":
+            torch.zeros(1, device=device).add_(1).item()
+    except (ConfigError, RuntimeError) as error:
+        if gpu_is_full(error):
+            return  # others use it just now; a trial can wait for that, or step down the memory ladder
         raise StudyError(
             f"the GPU fails even in a process that has just begun ({in_short(error)}); see with 'nvidia-smi' what it "
             "does: when it can be used, the same command goes on with every trial where it was"

@@ -20,7 +20,7 @@ RUN, HOST, PLACE, CAUSE, TAKEN_UP, PRUNED = "run", "host", "place", "cause", "ta
 """Attributes of a trial: its run, the machine and the study's folder that it was begun from, why it failed, how often
 it was taken up since it was last judged, that it is pruned."""
 BROKE = "broke"
-"""Another: how CUDA failed when its process last had to leave it."""
+"""Another: how CUDA failed when a process had to leave it, since it was last judged."""
 MOST_TIMES_TAKEN_UP = 2
 """A trial that takes its worker along each time is given up."""
 _NEVER_BEGUN = timedelta(minutes=10)
@@ -37,6 +37,14 @@ class Claim:
     is_taken_up: bool
     """whether it was begun before, and left"""
     lock: FileLock
+
+    def forget_losses(self) -> None:
+        """Count anew how often it is lost: it came on since, or was left on purpose."""
+        known = self.trial.user_attrs
+        if known.get(TAKEN_UP):
+            self.trial.set_user_attr(TAKEN_UP, 0)
+        if known.get(BROKE):
+            self.trial.set_user_attr(BROKE, "")
 
 
 @dataclass(frozen=True)
@@ -146,7 +154,7 @@ def _left_behind(study: optuna.Study, trial: FrozenTrial, folder: StudyFolder, o
         return None
     if times > MOST_TIMES_TAKEN_UP:
         broke = now.user_attrs.get(BROKE)
-        how = f"CUDA failed {times} times in its process ({broke})" if broke else f"its process died {times} times"
+        how = f"its process was lost {times} times" + (f", to CUDA ({broke})," if broke else "")
         cause = f"{how} with no evaluation in between, so it is not tried again"
         _fail(study, now, cause)
         lock.release()

@@ -26,7 +26,7 @@ STOPPING = "stopping"
 MOST_SIGNALS = 2
 """The first asks workers to save, the second to leave at once; what is still there at the third is killed."""
 MOST_ALIKE = 3
-"""Trials that may fail one after another in the same way, not by their settings: the next ones would too."""
+"""Trials that may fail one after another in the same way, not by what they drew: the next ones would too."""
 _GRACE_SECONDS = 10.0
 _LOOK_SECONDS = 0.5
 
@@ -63,16 +63,12 @@ class Supervisor:
         """Run until every worker has nothing left to do; returns 0, or what a stopping signal makes it answer."""
         # As many as all of them can lose before the trials that they die of are given up.
         self._most_lost = workers * (MOST_TIMES_TAKEN_UP + 1)
-        try:
-            with self._signals_counted():
-                for number in range(1, workers + 1):
-                    self._workers.append(self._started(number))
-                while self._workers:
-                    self._listen()
-                    self._pass_signals_on()
-        finally:
-            for worker in self._workers:  # only where something failed here: none may go on alone
-                worker.process.end()
+        with self._signals_counted(), self._none_left_behind():
+            for number in range(1, workers + 1):
+                self._workers.append(self._started(number))
+            while self._workers:
+                self._listen()
+                self._pass_signals_on()
         return 0 if self._signal is None else 128 + self._signal.value
 
     def _started(self, number: int) -> _Worker:
@@ -108,16 +104,28 @@ class Supervisor:
         """Stop where trials fail one after another for a reason that is none of theirs, as with a full disk."""
         if ended["state"] == "stopped":
             return
-        is_alarming = ended["state"] == "failed" and not ended["is_of_settings"]
+        is_alarming = ended["is_alarming"]
         # Alike but for their own numbers, and those of their runs.
         cause = re.sub(r"\d+", "", ended["cause"]) if is_alarming else ""
         self._failed_alike = self._failed_alike + 1 if cause and cause == self._last_cause else int(is_alarming)
         self._last_cause = cause
         if self._failed_alike >= MOST_ALIKE and ended["number"] + 1 < self._plan.trials:
             raise StudyError(
-                f"{MOST_ALIKE} trials failed one after another in the same way ({ended['cause']}), which their "
-                "settings hardly explain; mend it, and the same command goes on with the trials that are left"
+                f"{MOST_ALIKE} trials failed one after another in the same way ({ended['cause']}), and the next ones "
+                "would hardly do better; mend that, and the same command goes on with the trials that are left"
             )
+
+    @contextmanager
+    def _none_left_behind(self) -> Iterator[None]:
+        """Where something fails here, ask all workers to save and leave: none may go on alone."""
+        try:
+            yield
+        finally:
+            for worker in self._workers:
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(worker.process.pid, signal.SIGTERM)
+            for worker in self._workers:
+                worker.process.end(_GRACE_SECONDS)
 
     def _pass_signals_on(self) -> None:
         """Not from the signal's own handler, which may have come while a worker was being started, or in a line."""

@@ -1,6 +1,7 @@
 """One trial: a run of its own, judged as it goes, cut short where it is not promising, and told of in the study."""
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
@@ -10,12 +11,19 @@ from optuna.trial import TrialState
 
 from respawn.checkpoints.store import find_newest
 from respawn.contracts.records import EvaluationReport
-from respawn.errors import ConfigError, LearningError, MemoryLimitError, RespawnError, RunFolderError
+from respawn.errors import (
+    CheckpointError,
+    ConfigError,
+    LearningError,
+    MemoryLimitError,
+    RespawnError,
+    RunFolderError,
+)
 from respawn.learners.out_of_memory import in_short
 from respawn.runs.layout import RunFolder
 from respawn.runs.metadata import read_status
 from respawn.sweeps.broken_cuda import CudaFailedError, cuda_failure
-from respawn.sweeps.claims import BROKE, CAUSE, PRUNED, TAKEN_UP, Claim
+from respawn.sweeps.claims import BROKE, CAUSE, PRUNED, Claim
 from respawn.sweeps.definition import Definition
 from respawn.sweeps.places import run_name
 from respawn.sweeps.score import score, value_of, values_of
@@ -43,8 +51,8 @@ class Ended:
     cause: str = ""
     exit_code: int = 0
     """of a trial that a signal stopped"""
-    is_of_settings: bool = False
-    """whether it failed by what was drawn for it"""
+    is_alarming: bool = False
+    """whether it failed by what may befall the next trials as well, rather than by what was drawn for it"""
 
 
 @dataclass(frozen=True)
@@ -70,7 +78,7 @@ def run_trial(claim: Claim, bench: Bench) -> Ended:
     except optuna.exceptions.UpdateFinishedTrialError:
         return Ended(claim.number, folder.name, "failed", cause="somebody else gave it up meanwhile")
     except KeyboardInterrupt:
-        claim.trial.set_user_attr(TAKEN_UP, 0)  # it was told to stop, and took nobody along
+        claim.forget_losses()  # it was told to stop, and took nobody along
         raise
     finally:
         claim.lock.release()
@@ -80,7 +88,6 @@ def _trained_or_failed(claim: Claim, bench: Bench, folder: RunFolder) -> Ended:
     try:
         return _trained(claim, bench, folder)
     except (RespawnError, OSError, RuntimeError, ValueError, MemoryError) as error:
-        _note_reached(claim, folder)
         broken = cuda_failure(error)
         if broken is not None:
             claim.trial.set_user_attr(BROKE, in_short(broken))
@@ -88,8 +95,11 @@ def _trained_or_failed(claim: Claim, bench: Bench, folder: RunFolder) -> Ended:
         # It is this trial that failed: the others have other settings.
         cause = " ".join(f"{'' if isinstance(error, RespawnError) else type(error).__name__ + ': '}{error}".split())
         claim.trial.set_user_attr(CAUSE, cause)
+        with suppress(CheckpointError, OSError):  # damaged ones may be why it failed, and then the cause says so
+            _note_reached(claim, folder)
         bench.study.tell(claim.trial, state=TrialState.FAIL)
-        return Ended(claim.number, folder.name, "failed", cause=cause, is_of_settings=isinstance(error, OF_SETTINGS))
+        is_alarming = not isinstance(error, OF_SETTINGS)
+        return Ended(claim.number, folder.name, "failed", cause=cause, is_alarming=is_alarming)
 
 
 def _trained(claim: Claim, bench: Bench, folder: RunFolder) -> Ended:
@@ -97,7 +107,7 @@ def _trained(claim: Claim, bench: Bench, folder: RunFolder) -> Ended:
     if not claim.trial.user_attrs.get(PRUNED):
         exit_code = _train(claim, bench, folder, config)
         if exit_code:
-            claim.trial.set_user_attr(TAKEN_UP, 0)
+            claim.forget_losses()
             _note_reached(claim, folder)
             return Ended(claim.number, folder.name, "stopped", exit_code=exit_code)
     _note_reached(claim, folder)
@@ -121,8 +131,7 @@ def _train(claim: Claim, bench: Bench, folder: RunFolder, config: RunConfig) -> 
             claim.trial.report(value, step)
             reported.add(step)
             # Only now: a trial that dies of the same update each time would else be taken up for ever.
-            if claim.trial.user_attrs.get(TAKEN_UP):
-                claim.trial.set_user_attr(TAKEN_UP, 0)
+            claim.forget_losses()
         if report.update < config.last_update and claim.trial.should_prune():
             claim.trial.set_user_attr(PRUNED, True)
             return f"pruned by the sweep: {bench.definition.objective} {value:.4g} is not promising"

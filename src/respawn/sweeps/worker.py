@@ -82,7 +82,7 @@ def _work(connection: Connection, plan: WorkerPlan) -> None:
         connection.send((kind, facts))
 
     def gave_up(number: int, cause: str) -> None:
-        tell(ENDED, **asdict(Ended(number, run_name(plan.name, number), "failed", cause=cause)))
+        tell(ENDED, **asdict(Ended(number, run_name(plan.name, number), "failed", cause=cause, is_alarming=True)))
 
     study, definition = load_study(plan.url, plan.name)
     definition = on_this_machine(definition, plan.machine)

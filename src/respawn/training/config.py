@@ -56,6 +56,16 @@ NOT_NUMBERS_OF_EVALUATION = {"stop_at": None, "stop_after": 1}
 
 NOT_NUMBERS_OF_WORLDS = frozenset({"rom", "engine_threads"})
 
+PATIENCE_OF_WORLDS = {
+    "stagger_seconds": 0.0,
+    "construct_seconds": 120.0,
+    "reset_seconds": 60.0,
+    "step_seconds": 60.0,
+    "max_replacements": 16,
+}
+"""How patient a world is with its workers, which a resumed run may change, by what counts in their place: the defaults,
+so that runs from before they might be changed are still recognised."""
+
 NOT_NUMBERS_WITHIN = {
     "collection": ("actor_start_seconds", "rollout_seconds", "max_replacements"),
     "learner.replay": ("sampler", "storage", "fallback_ms"),
@@ -310,8 +320,9 @@ def config_sha256(config: RunConfig) -> str:
 def unsaid_settings(config: RunConfig, said: Mapping[str, Any]) -> list[str]:
     """The settings that decide numbers of which plain data, that `config` was read from, said nothing."""
     numbers = deciding_numbers(config_to_json(config))
-    for name in NOT_NUMBERS_OF_EVALUATION:
-        numbers["evaluation"].pop(name)
+    for room, names in (("evaluation", NOT_NUMBERS_OF_EVALUATION), ("world", PATIENCE_OF_WORLDS)):
+        for name in names:
+            numbers[room].pop(name, None)
     return _missing(numbers, said)
 
 
@@ -330,7 +341,11 @@ def deciding_numbers(plain: Mapping[str, Any]) -> dict[str, Any]:
         for name in names:
             room.pop(name, None)
     # Nor where the game lies (which game it is, is checked when it is opened), nor how many threads run it.
-    numbers["world"] = {name: value for name, value in numbers["world"].items() if name not in NOT_NUMBERS_OF_WORLDS}
+    numbers["world"] = {
+        name: PATIENCE_OF_WORLDS.get(name, value)
+        for name, value in numbers["world"].items()
+        if name not in NOT_NUMBERS_OF_WORLDS
+    }
     return numbers
 
 

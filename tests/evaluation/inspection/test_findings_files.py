@@ -12,6 +12,9 @@ from respawn.checkpoints.store import read_manifest
 from respawn.contracts.records import Event
 from respawn.evaluation.inspection.findings import NOTHING
 
+BACK = f"move {{}} in checkpoints/ away; then: {RESUME}, which goes back to u00000030"
+"""What is offered where the newest checkpoint knows of rows that are gone."""
+
 
 @pytest.fixture
 def made(tmp_path):
@@ -72,7 +75,18 @@ def test_rows_that_are_gone_come_with_the_way_round_them(made):
     made.updates(1).checkpoint(31)
     made.folder.updates.write_bytes(b"".join(lines))
     finding = about(made, "should hold at least")
-    assert finding.action == f"put the file back from a copy; or move u00000031 in checkpoints/ away; then: {RESUME}"
+    assert finding.action == f"put the file back from a copy; or {BACK.format('u00000031')}"
+
+
+def test_all_that_is_in_the_way_back_is_named(made):
+    whole = made.folder.updates.read_bytes()
+    made.updates(1).checkpoint(31)
+    made.folder.updates.write_bytes(whole)
+    path = made.folder.checkpoints / "u00000030"
+    (path / "manifest.json").write_text(replace(read_manifest(path), schema_version=99).to_json())
+    finding = about(made, "should hold at least")
+    away = "move u00000030, u00000031 in checkpoints/ away"
+    assert finding.action.endswith(f"; or {away}; then: {RESUME}, which goes back to u00000020")
 
 
 def _cut(made):
@@ -117,7 +131,7 @@ def test_what_forbids_a_resume_stands_first_with_all_that_can_be_done(made):
     assert "should hold at least" in first.sentence and "the process is gone" in second.sentence
     assert first.action.split("; or ") == [
         "put the file back from a copy",
-        f"move u00000031 in checkpoints/ away; then: {RESUME}",
+        BACK.format("u00000031"),
         f"begin a new run with its weights: {ANEW}",
     ]
 
@@ -154,7 +168,7 @@ def test_parts_that_say_no_state_are_told(made):
     (path / "manifest.json").write_text(replace(manifest, files=files).to_json())
     finding = about(made, "checkpoint u00000030: weights.json should hold an object")
     assert finding.severity == "bad" and finding.action == (
-        f"put it back from a copy; or move u00000030 in checkpoints/ away; then: {RESUME}"
+        f"put it back from a copy; or move u00000030 in checkpoints/ away; then: {RESUME}, which goes back to u00000020"
     )
 
 

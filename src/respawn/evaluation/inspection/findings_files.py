@@ -38,8 +38,8 @@ def refused(seen: Inspection, resume: str, anew: str) -> Iterator[Finding]:
     keeping = seen.keeping
     ways = []
     if keeping.older_to_go_on_from is not None:
-        later = keeping.whole[keeping.whole.index(keeping.older_to_go_on_from) + 1 :]
-        ways.append(f"move {', '.join(later)} in checkpoints/ away{then(resume)}")
+        back = f"move {', '.join(keeping.in_its_way)} in checkpoints/ away{then(resume)}"
+        ways.append(f"{back}, which goes back to {keeping.older_to_go_on_from}" if resume else back)
     if anew:
         ways.append(f"begin a new run with its weights: {anew}")
     for side, problems in keeping.hurdles.items():

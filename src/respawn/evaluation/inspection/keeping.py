@@ -31,7 +31,9 @@ class Keeping:
     hurdles: dict[str, tuple[str, ...]]
     """what stands against resuming from the newest whole one, by side: its parts, the run's rows or its settings"""
     older_to_go_on_from: str | None
-    """the newest one before it that the run could be resumed from, if those after it were not there"""
+    """the newest one before it that the run could be resumed from, if those in its way were not there"""
+    in_its_way: tuple[str, ...]
+    """those, oldest first: later ones that resuming would not pass over"""
 
 
 def look_at_checkpoints(folder: RunFolder, around: Surroundings, now: float) -> Keeping:
@@ -46,7 +48,7 @@ def look_at_checkpoints(folder: RunFolder, around: Surroundings, now: float) -> 
     whole = _of_state(examined, "whole")
     newest = whole[-1].manifest if whole else None
     refusal = what_resuming_run_does(folder, around, examined).refusal
-    older = next((at for at in range(len(whole) - 1, 0, -1) if what_resuming_does(whole[:at]).path), 0)
+    older, in_its_way = _way_back(examined, whole)
     return Keeping(
         whole=tuple(each.path.name for each in whole),
         damaged={each.path.name: "; ".join(each.problems) for each in _of_state(examined, "damaged")},
@@ -57,8 +59,19 @@ def look_at_checkpoints(folder: RunFolder, around: Surroundings, now: float) -> 
         newest_age_seconds=None if newest is None else _age(newest.saved_at, now),
         refusal=refusal,
         hurdles=whole[-1].hurdles if whole else {},
-        older_to_go_on_from=whole[older - 1].path.name if older else None,
+        older_to_go_on_from=older,
+        in_its_way=in_its_way,
     )
+
+
+def _way_back(examined: Sequence[Examined], whole: Sequence[Examined]) -> tuple[str | None, tuple[str, ...]]:
+    """The newest checkpoint before the last whole one that can be resumed from, and what is in the way."""
+    for at in range(len(examined) - 1, 0, -1):
+        path = what_resuming_does(examined[:at]).path
+        if path is not None and path != whole[-1].path:
+            later = examined[[each.path for each in examined].index(path) + 1 :]
+            return path.name, tuple(each.path.name for each in later if each.verdicts["files"].state != "damaged")
+    return None, ()
 
 
 def _of_state(examined: Sequence[Examined], state: str) -> list[Examined]:

@@ -308,7 +308,7 @@ class Supervisor:
                 self.num_replacements += 1  # so that the folder with its log is kept
                 raise WorkerError(
                     f"{told}, and the {self._config.max_replacements} replacements that max_replacements allows are "
-                    f"used up; see {failure.log}, and mend the environment or raise the limit"
+                    f"used up; see {failure.log}, and mend the environment or raise world.max_replacements"
                 )
             self.num_replacements += 1
             self._notify(
