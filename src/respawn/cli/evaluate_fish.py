@@ -73,7 +73,7 @@ def _show(found: dict[str, Any]) -> None:
 def _row(numbers: dict[str, Any]) -> list[str]:
     return [
         f"{numbers['survival_mean']:.4f}",
-        f"{numbers['survival_low']:.3f}-{min(numbers['survival_high'], 1.0):.3f}",
+        f"{max(numbers['survival_low'], 0.0):.3f}-{min(numbers['survival_high'], 1.0):.3f}",
         f"{numbers['survival_worst']:.3f}",
         f"{numbers['death_p10']:.0f}",
         f"{numbers['early_death_100']:.4f}",

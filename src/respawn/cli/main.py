@@ -30,7 +30,7 @@ VERBS = {
     "runs": "list, show, inspect, sum up, compare and export runs",
     "checkpoint": "look into checkpoints, verify them, mend another system's",
     "movie": "play a controller movie on the console and say where it got to",
-    "bench": "measure: bench overlap, bench engine, bench world, bench train",
+    "bench": "measure: bench overlap, engine, world, train, replay",
     "doctor": "say what is wrong with this machine, or: doctor engine, rom, worlds",
 }
 

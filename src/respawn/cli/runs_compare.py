@@ -24,7 +24,11 @@ _TRAINING = "return/mean"
 class CompareArguments:
     """What differs between runs: settings and results."""
 
-    names: Annotated[tuple[str, ...], tyro.conf.Positional, tyro.conf.arg(metavar="RUN RUN [RUN ...]")] = ()
+    names: Annotated[
+        tuple[str, ...],
+        tyro.conf.Positional,
+        tyro.conf.arg(metavar="RUN RUN [RUN ...]", help_behavior_hint="(required)"),
+    ] = ()
     """names of two or more runs, or paths of their folders"""
     csv: Annotated[Path | None, tyro.conf.arg(metavar="FILE.csv")] = None
     """also write the table to this file, with a column for each run and nothing shortened"""

@@ -24,8 +24,8 @@ class ExportArguments:
 
     run: RunName
     """name of the run, or path of its folder"""
-    to: Annotated[Path | None, tyro.conf.arg(metavar="DIR")] = None
-    """the folder that the files are written to, which must be named; it is made where it is not there"""
+    to: Annotated[Path | None, tyro.conf.arg(metavar="DIR", help_behavior_hint="(required)")] = None
+    """the folder that the files are written to; it is made where it is not there"""
     format: Format = "parquet"
     """of the files: parquet and csv have a column for each metric, jsonl the rows as they are"""
     streams: Annotated[tuple[str, ...], tyro.conf.arg(metavar="STREAM [STREAM ...]")] = ()

@@ -31,7 +31,9 @@ class SummaryArguments:
     Of updates and of evaluations, each for itself.
     """
 
-    names: Annotated[tuple[str, ...], tyro.conf.Positional, tyro.conf.arg(metavar="RUN [RUN ...]")] = ()
+    names: Annotated[
+        tuple[str, ...], tyro.conf.Positional, tyro.conf.arg(metavar="RUN [RUN ...]", help_behavior_hint="(required)")
+    ] = ()
     """names of runs, or paths of their folders"""
     tail: int = 100
     """how many of the newest rows of each stream; 0: all"""
