@@ -9,7 +9,6 @@ from bench_cases import read_csv
 from respawn.cli import bench_files
 from respawn.cli.bench_files import ResultFiles, called_by, markdown_text, others_told, provenance, shown, used_columns
 from respawn.errors import ConfigError
-from respawn.runs import whole_files
 from respawn.training.bench_summary import COLUMNS
 
 ROWS = [
@@ -54,18 +53,18 @@ def test_a_file_that_is_written_again_is_whole_at_any_time(tmp_path):
 
 def test_a_file_that_cannot_be_written_keeps_no_other_from_it(tmp_path, monkeypatch):
     files = ResultFiles(tmp_path / "a.csv", tmp_path / "a.md", "T")
-    real = whole_files.write_text
+    real = bench_files.write_result
 
-    def write_text(path, text):
+    def write_result(path, text):
         if path.suffix == ".csv":
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(path))
         real(path, text)
 
-    monkeypatch.setattr(whole_files, "write_text", write_text)
+    monkeypatch.setattr(bench_files, "write_result", write_result)
     unwritten = files.write(ROWS)
     assert list(unwritten) == [tmp_path / "a.csv"] and unwritten[tmp_path / "a.csv"].errno == errno.ENOSPC
     assert (tmp_path / "a.md").is_file()
-    monkeypatch.setattr(whole_files, "write_text", real)
+    monkeypatch.setattr(bench_files, "write_result", real)
     assert files.write(ROWS) == {} and len(read_csv(tmp_path / "a.csv")) == 2
 
 
@@ -75,21 +74,13 @@ def test_a_link_stays_one(tmp_path):
     assert (tmp_path / "link.csv").is_symlink() and len(read_csv(tmp_path / "real.csv")) == 2
 
 
-def test_files_that_cannot_be_written_are_refused(tmp_path, monkeypatch):
-    for path, why in (
-        (tmp_path, "is a folder"),
-        (tmp_path / "no" / "a.csv", "cannot be written: there is no folder"),
-        (tmp_path / "pipe", "is no file"),
-    ):
-        if path.name == "pipe":
-            os.mkfifo(path)
-        with pytest.raises(ConfigError, match=f"--csv wants a file for the results, and {path} {why}.*; name another"):
-            ResultFiles(path, None, "T")
+def test_files_that_cannot_be_written_are_refused(tmp_path):
+    with pytest.raises(ConfigError, match=f"--csv wants a file for the results, and {tmp_path} is a folder"):
+        ResultFiles(tmp_path, None, "T")
+    with pytest.raises(ConfigError, match="--markdown wants a file for the results"):
+        ResultFiles(None, tmp_path, "T")
     with pytest.raises(ConfigError, match="--csv and --markdown want a file each"):
         ResultFiles(tmp_path / "a", tmp_path / "." / "a", "T")
-    monkeypatch.setattr(bench_files.os, "access", lambda path, mode: False)
-    with pytest.raises(ConfigError, match=r"--markdown wants .* is not for you to write to"):
-        ResultFiles(None, tmp_path / "a.md", "T")
 
 
 def test_commands_are_told_without_where_the_results_went():

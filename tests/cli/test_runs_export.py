@@ -4,6 +4,7 @@ import csv
 import gzip
 import json
 import math
+import shutil
 
 import pyarrow.parquet
 import pytest
@@ -73,8 +74,9 @@ def test_streams_come_in_their_own_order_and_once(respawn, made):
     [
         ([], "'respawn runs export' wants RUN, and nothing came"),
         (["pole"], "'respawn runs export' wants --to DIR, the folder that the files are written to; name one"),
-        (["pole", "--to", "runs/pole"], "--to wants another folder than the run's own, and runs/pole came"),
-        (["pole", "--to", "runs/pole/meta.json"], "runs/pole/meta.json cannot be made ("),
+        (["pole", "--to", "runs/pole"], "--to wants a folder for the export, and runs/pole is the run's own, or in it"),
+        (["pole", "--to", "runs/pole/out"], "--to wants a folder for the export, and runs/pole/out is the run's own"),
+        (["pole", "--to", "/proc/out"], "/proc/out cannot be made ("),
         (["pole", "--to", "out", "--streams", "updats"], "--streams wants some of updates, episodes, "),
         (["pole", "--to", "out", "--format", "xls"], "--format wants one of parquet, csv, jsonl, but 'xls' came"),
         (["nope", "--to", "out"], "there is no run 'nope' in "),
@@ -83,6 +85,16 @@ def test_streams_come_in_their_own_order_and_once(respawn, made):
 def test_mistakes_are_answered_in_one_sentence(respawn, made, words, sentence):
     answer = respawn("runs", "export", *words)
     assert answer.exit_code == 2 and answer.sentence.startswith(sentence)
+
+
+def test_another_runs_streams_are_not_replaced(respawn, made, tmp_path):
+    other = tmp_path / "runs" / "other"
+    shutil.copytree(made.folder.path, other)
+    before = {path.name: path.read_bytes() for path in other.iterdir() if path.is_file()}
+    answer = respawn("runs", "export", "pole", "--to", "runs/other", "--format", "jsonl")
+    assert answer.exit_code == 2
+    assert answer.sentence.startswith("--to wants a folder for the export, and runs/other is that of the run other")
+    assert {path.name: path.read_bytes() for path in other.iterdir() if path.is_file()} == before
 
 
 def test_a_damaged_row_ends_it_and_leaves_no_half_file(respawn, made, tmp_path):

@@ -65,3 +65,9 @@ def test_how_old_weights_may_be(settings, lag, in_flight):
     config = CollectionConfig(**settings)
     assert config.greatest_lag == lag
     assert in_flight is None or config.rollouts_in_flight == in_flight
+
+
+def test_an_alarm_waits_until_an_actor_that_hangs_was_replaced():
+    assert CollectionConfig(lag=1).patience_seconds == 0.0
+    assert CollectionConfig(actors=2, rollout_seconds=500.0).patience_seconds > 500.0
+    assert CollectionConfig(actors=2, rollout_seconds=5.0, actor_start_seconds=400.0).patience_seconds > 400.0

@@ -38,6 +38,17 @@ def test_who_is_gone_has_no_open_episode():
     assert episodes.note(Rows([], absent=[0, 1, 2])) == {}
 
 
+def test_who_comes_back_begins_an_episode():
+    """A caught fish is gone until its school begins anew."""
+    episodes = OpenEpisodes(3)
+    caught, back = Rows([(0, 1)]), Rows([])
+    caught.valid[1:, 1] = False
+    assert told(episodes.note(caught)) == (4.0, 4.0, 4.0)
+    back.valid[:3, 1] = False
+    assert told(episodes.note(back)) == (pytest.approx(17 / 3), 8.0, 8.0)
+    assert told(episodes.note(Rows([]))) == (pytest.approx(29 / 3), 12.0, 12.0)
+
+
 def test_it_is_taken_up_where_it_was():
     def advance(episodes):
         episodes.note(Rows([(2, 1)]))

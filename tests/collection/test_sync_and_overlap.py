@@ -95,6 +95,30 @@ def test_closing_waits_for_what_is_under_way():
     assert collector._inner._order is None
 
 
+def test_closing_waits_for_a_step_and_not_for_the_whole_rollout():
+    """What a long rollout holds, on a GPU that is full, is given back before a smaller run takes its place."""
+    first, go_on = threading.Event(), threading.Event()
+
+    class Counting(FakeWorld):
+        def step(self, actions):
+            steps.append(1)
+            first.set()
+            go_on.wait(60)
+            return super().step(actions)
+
+        def close(self):
+            closed.append(True)
+
+    steps, closed = [], []
+    collector = make_collector("overlap", Counting(3))
+    collector.start(make_order())
+    first.wait(60)
+    threading.Timer(0.2, go_on.set).start()
+    collector.close()
+    assert closed == [True] and len(steps) == 1
+    assert not collector._thread.is_alive()
+
+
 @both
 def test_rollouts_alternate_between_two_places(kind):
     collector = make_collector(kind)

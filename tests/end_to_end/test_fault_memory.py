@@ -197,15 +197,27 @@ def test_where_there_is_no_rung_it_fails_and_can_be_resumed(place, call, faults,
     assert trace(folder) == straight(config, tmp_path)
 
 
-@pytest.mark.slow
-def test_asked_to_stop_it_does_not_go_on_smaller(tmp_path, monkeypatch):
-    def killed_and_out_of_memory():
-        os.kill(os.getpid(), signal.SIGTERM)
-        return out_of_memory()
+def asked_to_stop_and_out_of_memory() -> torch.OutOfMemoryError:
+    os.kill(os.getpid(), signal.SIGTERM)
+    return out_of_memory()
 
+
+def test_asked_to_stop_while_it_is_judged_it_keeps_the_update(tmp_path, monkeypatch):
     config = small()
     with monkeypatch.context() as patch:
-        Shortages(patch, "learning", 8, error=killed_and_out_of_memory)
+        Shortages(patch, "judging", 1, error=asked_to_stop_and_out_of_memory)
+        folder, outcome = begin(config, preset="test", runs_dir=tmp_path, name="short")
+    assert (outcome.status, outcome.exit_code, outcome.updates) == ("stopped", 143, 8)
+    assert whole(folder)[-1] == "u00000008" and load_config(folder).stepped_down == ()
+    take_up(folder)
+    assert trace(folder) == straight(config, tmp_path)
+
+
+@pytest.mark.slow
+def test_asked_to_stop_it_does_not_go_on_smaller(tmp_path, monkeypatch):
+    config = small()
+    with monkeypatch.context() as patch:
+        Shortages(patch, "learning", 8, error=asked_to_stop_and_out_of_memory)
         with pytest.raises(KeyboardInterrupt) as caught:
             begin(config, preset="test", runs_dir=tmp_path, name="short")
     assert caught.value.exit_code == 143

@@ -13,7 +13,8 @@ from respawn.contracts.knobs import Knobs, Start
 from respawn.contracts.learner import Weights
 from respawn.contracts.records import Episode
 from respawn.evaluation.config import EvaluationConfig
-from respawn.evaluation.fish_evaluator import FishEvaluator
+from respawn.evaluation.fish_evaluator import FishEvaluator, play_null_policies
+from respawn.evaluation.fish_policies import null_policies
 from respawn.evaluation.fish_report import EVALUATION_METRICS, probe_facts, summarise_schools, worst_episodes
 from respawn.evaluation.schools import SchoolRecord, reference_seeds
 from respawn.models.build import build_model
@@ -171,6 +172,16 @@ class TestEvaluations:
             whole_circle=True,
         )
         assert timeless(judged(own)) == timeless(judged())
+
+    def test_show_that_they_move_also_while_null_policies_play(self):
+        moves = []
+
+        class Noted:
+            def mark(self, phase, share=0.0):
+                moves.append(phase)
+
+        play_null_policies(TANK, range(3), None, torch.device("cpu"), Noted())
+        assert set(moves) == {"evaluate"} and len(moves) > len(null_policies())
 
     def test_of_continuous_steering_are_possible_too(self):
         report = judged(replace(TANK, steering="continuous"))

@@ -14,6 +14,8 @@ OF_A_GPU = {
     "the driver": RuntimeError("CUDA error: out of memory\nCUDA kernel errors might be reported asynchronously"),
     "cuBLAS": RuntimeError("CUDA error: CUBLAS_STATUS_ALLOC_FAILED when calling `cublasCreate(handle)`"),
     "cuDNN": RuntimeError("cuDNN error: CUDNN_STATUS_ALLOC_FAILED"),
+    "segments that grow": RuntimeError("CUDA driver error: out of memory"),
+    "Triton": RuntimeError("Triton Error [CUDA]: out of memory"),
 }
 
 

@@ -34,6 +34,10 @@ def jump(at: int, before: float, after: float) -> Any:
     return lambda update: before if update < at else after
 
 
+def now_and_then(rare: float, usual: float) -> Any:
+    return lambda update: rare if update % 25 == 0 else usual
+
+
 @dataclass(frozen=True)
 class Case:
     """A stream that makes one hint speak, and nearly the same that does not."""
@@ -183,6 +187,21 @@ CASES = (
         {"metrics": {"loss/value": lambda update: 20.0 if update % 3 == 0 else 0.4, "return/mean": 30.0}},
     ),
     case(
+        "value-loss-exploding",  # little by little
+        {"metrics": {"loss/value": lambda update: 0.05 * 2 ** (update / 20), "return/mean": 30.0}},
+        {"metrics": {"loss/value": lambda update: 0.05 * 1.1 ** (update / 20), "return/mean": 30.0}},
+    ),
+    case(
+        "value-loss-exploding",  # early
+        {"metrics": {"loss/value": jump(25, 0.4, 40.0), "return/mean": 30.0}},
+        {"metrics": {"loss/value": jump(25, 0.4, 40.0)}},
+    ),
+    case(
+        "value-loss-exploding",  # once rewards are found, values are larger for good, however returns waver then
+        {"metrics": {"loss/value": jump(100, 0.01, 0.3), "return/mean": jump(200, 30.0, 5.0)}},
+        {"metrics": {"loss/value": jump(100, 0.01, 0.3), "return/mean": lambda u: 0.0 if u < 100 else 30.0 - u % 7}},
+    ),
+    case(
         "loss-high",
         {"metrics": {"loss/value": 60.0, "return/max": 10.0, "return/min": -10.0}},
         {"metrics": {"loss/value": 40.0, "return/max": 10.0, "return/min": -10.0}},
@@ -260,6 +279,15 @@ CASES = (
     case(
         "memory-growing",
         {"resources": {"resource/process_rss_mib": lambda update: 400.0 + 5 * update}},
+        {
+            "resources": {
+                "resource/process_rss_mib": lambda update: 400.0 if update < 30 else jump(60, 420.0, 900.0)(update)
+            }
+        },
+    ),
+    case(
+        "memory-growing",
+        {"resources": {"resource/process_rss_mib": lambda update: 400.0 + 5 * update}},
         {"resources": {"resource/process_rss_mib": lambda update: 400.0 + 5 * update}, "metrics": {"replay/fill": 0.4}},
     ),
     case(
@@ -284,6 +312,12 @@ CASES = (
         {"resources": {"resource/gpu_utilisation_mean": 3.0}},
         ON_GPU,
         FACTS,
+    ),
+    case(
+        "gpu-idle",
+        {"resources": {"resource/gpu_utilisation_mean": 0.0}},
+        {"resources": {"resource/gpu_utilisation_mean": jump(2, 0.0, 40.0)}, "samples_before": 10},  # while it is made
+        ON_GPU,
     ),
     case("processes-replaced", {"others": lost(20, 60, 100)}, {"others": lost(10, 120, 230)}),
     case(
@@ -337,6 +371,12 @@ CASES = (
         replace(FACTS, threads=8),
     ),
     case(
+        "learner-bound",
+        {"metrics": {"time/learn_share": 0.9, "time/collect_share": 0.1}},
+        {"metrics": {"time/learn_share": 0.75, "time/collect_share": 0.25}},
+        ON_GPU,
+    ),
+    case(
         "overlap-would-pay",
         {"metrics": {"time/learn_share": 0.4, "time/collect_share": 0.5}},
         {"metrics": {"time/learn_share": 0.2, "time/collect_share": 0.7}},
@@ -354,4 +394,9 @@ CASES = (
         BY_PPO,
     ),
     case("much-beside", {"metrics": {"time/other_share": 0.6}}, {"metrics": {"time/other_share": 0.4}}),
+    case(
+        "much-beside",  # one long row in 25
+        {"metrics": {"time/other_share": now_and_then(0.99, 0.03), "time/update_seconds": now_and_then(60.0, 1.0)}},
+        {"metrics": {"time/other_share": now_and_then(0.99, 0.03), "time/update_seconds": now_and_then(10.0, 1.0)}},
+    ),
 )

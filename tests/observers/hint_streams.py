@@ -49,6 +49,7 @@ def healthy_metrics(update: int) -> dict[str, float]:
         "time/learn_share": 0.25,
         "time/other_share": 0.15,
         "time/total_seconds": 10.0 * update,
+        "time/update_seconds": 10.0,
         "value/explained_variance": 0.9 * share,
         "weights/lag": 0.0,
         "world/forward_share": 0.6,
@@ -82,10 +83,14 @@ class Stream:
     first_update: int = 1
     episodes_each: int = 10
     lanes: int = 64
+    samples_before: int = 0
+    """of resources, before the first update"""
     lacking: frozenset[str] = frozenset()
 
     def records(self) -> Iterable[Record]:
         """The records, in the order in which a run tells them."""
+        for _ in range(self.samples_before):
+            yield ResourceReport(0, 0, self._known({**healthy_resources(), **_at(self.resources, 0)}))
         for update in range(self.first_update, self.first_update + self.updates):
             decisions = update * self.lanes * 64
             resources = {**healthy_resources(), **_at(self.resources, update)}

@@ -35,7 +35,7 @@ def test_where_there_are_too_few_rows_nothing_is_said():
     view = view_of(*losses(1.0, 2.0))
     assert view.recent("loss/value", 3) is view.middle("loss/value", 3) is view.mean("loss/value", 3) is None
     empty = HintView(FACTS)
-    assert empty.latest("loss/value") is None and empty.newest_block("loss/value") is None
+    assert empty.latest("loss/value") is None and empty.blocks("loss/value") == []
     assert empty.action_shares(1) == {} and empty.resource("resource/threads") is None
 
 
@@ -62,14 +62,35 @@ def test_what_no_condition_asks_for_is_not_kept():
 def test_medians_of_blocks_reach_back_further_than_rows():
     rows = [float(block) for block in range(MOST_BLOCKS + 10) for _ in range(BLOCK_ROWS)]
     view = view_of(*losses(*rows))
-    assert view.newest_block("loss/value") == MOST_BLOCKS + 9
+    assert view.blocks("loss/value") == [(float(block),) for block in range(10, MOST_BLOCKS + 10)]
     assert view.earlier("loss/value") == [float(block) for block in range(10, MOST_BLOCKS + 9)]
-    assert view.earlier("return/mean") == [] and view.newest_block("return/mean") is None
+    assert view.earlier("return/mean") == []
 
 
 def test_a_block_of_which_a_row_is_missing_has_no_median():
     view = view_of(*losses(*range(BLOCK_ROWS - 1)), {}, *losses(*range(BLOCK_ROWS)))
-    assert view.earlier("loss/value") == [] and view.newest_block("loss/value") == (BLOCK_ROWS - 1) / 2
+    assert view.earlier("loss/value") == []
+    (first, _), (second, unknown) = view.blocks("loss/value", "return/mean")
+    assert math.isnan(first) and second == (BLOCK_ROWS - 1) / 2 and math.isnan(unknown)
+
+
+def test_blocks_that_an_older_version_saved_without_the_unknown_ones_go_together_again():
+    view = view_of(*losses(*range(2 * BLOCK_ROWS)))
+    state = view.state()
+    state["blocks"]["return/mean"] = [7.0]
+    view.restore(state)
+    (_, unknown), (_, known) = view.blocks("loss/value", "return/mean")
+    assert math.isnan(unknown) and known == 7.0
+
+
+def test_a_long_row_counts_for_as_long_as_it_took():
+    rows = [
+        {"time/other_share": 0.0, "time/update_seconds": 1.0},
+        {"time/other_share": 0.9, "time/update_seconds": 9.0},
+    ]
+    assert view_of(*rows).mean_by_time("time/other_share", 2) == pytest.approx(0.81)
+    assert view_of(*rows).mean("time/other_share", 2) == pytest.approx(0.45)
+    assert view_of({"time/other_share": 0.5}, rows[0]).mean_by_time("time/other_share", 2) is None
 
 
 def test_evaluations_stand_beside_the_training_they_came_after():

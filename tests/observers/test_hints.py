@@ -56,6 +56,17 @@ def test_without_a_cool_down_it_comes_with_every_look_and_once_only():
     assert updates_of(told) == [10, 20, 30, 40, 50]
 
 
+def test_long_updates_are_looked_at_every_minute():
+    seconds = [0.0]
+    hints, told = hearing(cooldown_updates=0, now=lambda: seconds[0])
+    feed(hints, 1, 12)
+    assert updates_of(told) == [10]
+    for update in range(13, 17):
+        seconds[0] += 45.0
+        feed(hints, update, update)
+    assert updates_of(told) == [10, 14, 16]
+
+
 def test_an_evaluation_is_looked_at_when_it_comes():
     hints, told = hearing()
     feed(hints, 1, CHECK_EVERY_UPDATES + 5, **{"world/forward_share": 0.9})

@@ -9,6 +9,7 @@ from respawn.contracts.records import Episode, EpisodeReport, EvaluationReport, 
 from respawn.observers import build
 from respawn.observers.build import ConsoleFacts, Watched, build_observers
 from respawn.observers.config import ObserversConfig
+from respawn.observers.heartbeat import Heartbeat
 from respawn.observers.thread_phases import ThreadPhases
 from respawn.runs.layout import create
 from respawn.runs.reader import (
@@ -121,6 +122,22 @@ def test_a_run_that_stands_still_is_told_of_in_its_events(folder):
     hub.close()
     (event,) = [timed.event for timed in read_events(folder)]
     assert event.kind == "stalled" and ended == [event.message]
+
+
+@pytest.mark.parametrize(("asked", "patience", "limit"), [(300, 0, 300), (300, 630, 630), (900, 630, 900), (0, 630, 0)])
+def test_no_alarm_where_somebody_else_still_sees_to_it(folder, monkeypatch, asked, patience, limit):
+    limits = []
+
+    class Recorded(Heartbeat):
+        def __init__(self, *arguments, **named):
+            limits.append(arguments[5])
+            super().__init__(*arguments, **named)
+
+    monkeypatch.setattr(build, "Heartbeat", Recorded)
+    config = ObserversConfig(**QUIET, stall_seconds=asked, resource_seconds=0)
+    watched = Watched(ThreadPhases(), "cpu", patience_seconds=patience)
+    build_observers(folder, config, ConsoleFacts(10, None), watched).close()
+    assert [each.stall_seconds for each in limits] == [limit]
 
 
 def test_streams_become_no_larger_than_they_may_and_keep_so_many_archives(folder):

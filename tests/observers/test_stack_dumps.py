@@ -57,10 +57,13 @@ class TestLastResort:
         last_resort.arm(0.05)
         deadline = time.monotonic() + 30
         while not path.stat().st_size and time.monotonic() < deadline:
-            time.sleep(0.01)
+            pass  # asked in the middle of the dump, most of the time
+        last_resort._seconds = 600.0
         assert last_resort.fired() == path
+        whole = path.read_text()
         assert last_resort.fired() is None  # told once
         last_resort.disarm()
+        assert path.read_text() == whole
         assert "test_dumps_when_it_is_not_armed_again_in_time" in path.read_text()
 
     def test_leaves_nothing_behind_where_nothing_was_wrong(self, tmp_path):
@@ -90,8 +93,11 @@ class TestLastResort:
         program = (
             "import ctypes, pathlib, sys\n"
             "from respawn.observers.stack_dumps import LastResort\n"
-            f"LastResort(pathlib.Path({str(tmp_path / 'hung-1.txt')!r}), ends_process={ends_process}).arm(0.2)\n"
-            "def hold(): ctypes.PyDLL(None).usleep(1_000_000)\n"
+            "native = ctypes.PyDLL(None)\n"
+            f"last_resort = LastResort(pathlib.Path({str(tmp_path / 'hung-1.txt')!r}), ends_process={ends_process})\n"
+            "def hold():\n"
+            "    last_resort.arm(0.5)\n"
+            "    native.usleep(3_000_000)\n"
             "hold()\n"
             "sys.exit(7)\n"
         )

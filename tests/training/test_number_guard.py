@@ -133,8 +133,9 @@ def test_too_many_in_a_row_stop_it_all_the_same(faults):
     guarded = Guarded(faults, not_finite="go-on", most_dropped=2)
     for update in (5, 6):
         guarded.meet(BROKEN, update)
-    with pytest.raises(LearningError, match=r"at update 7; .*, 3 times in a row; the weights were not moved"):
+    with pytest.raises(LearningError, match=r"at update 7; .*, 3 times in a row; the weights were not moved") as caught:
         guarded.meet(BROKEN, 7)
+    assert "or raise faults.most_dropped in config.json, then resume" in str(caught.value)  # it goes on already
 
 
 def test_the_count_goes_on_when_a_run_is_resumed(faults):

@@ -50,6 +50,15 @@ def test_quantiles_and_spread_are_of_the_window_alone():
     assert told["length/p99"] == pytest.approx(np.percentile(lengths, 99))
 
 
+def test_a_return_that_is_not_finite_does_not_hide_the_others():
+    recent = RecentEpisodes(100)
+    recent.note(Ended(episode(math.nan, 7)))
+    assert recent.metrics()["length/mean"] == 7.0 and "return/mean" not in recent.metrics()
+    recent.note(Ended(episode(2.0), episode(math.inf), episode(4.0)))
+    told = recent.metrics()
+    assert told["return/mean"] == 3.0 and told["return/max"] == 4.0 and told["length/p50"] == 10.0
+
+
 def test_the_window_is_as_wide_as_it_is_set():
     recent = RecentEpisodes(2)
     recent.note(Ended(episode(1.0), episode(2.0), episode(4.0)))

@@ -3,7 +3,6 @@
 import csv
 import functools
 import io
-import os
 import shlex
 import sys
 from collections.abc import Iterable, Mapping, Sequence
@@ -14,6 +13,7 @@ from typing import Annotated, Any, TypeAlias
 
 import tyro
 
+from respawn.cli.result_files import check_result_file, write_result
 from respawn.errors import ConfigError
 
 Rows = Sequence[Mapping[str, Any]]
@@ -65,9 +65,7 @@ class ResultFiles:
     def __post_init__(self) -> None:
         """Refuse, before anything is measured for them."""
         for option, path in (("--csv", self.csv), ("--markdown", self.markdown)):
-            problem = None if path is None else _why_not(path)
-            if problem is not None:
-                raise ConfigError(f"{option} wants a file for the results, and {path} {problem}; name another")
+            check_result_file(option, path)
         if self.csv is not None and self.markdown is not None and self.csv.resolve() == self.markdown.resolve():
             raise ConfigError(f"--csv and --markdown want a file each, and both are {self.csv}; name another")
 
@@ -81,29 +79,14 @@ class ResultFiles:
 
         Answers with the files that could not be written: a full disk is no reason to lose what is measured.
         """
-        from respawn.runs.whole_files import write_text
-
         unwritten = {}
         for path in self.paths:
             text = csv_text(rows) if path == self.csv else markdown_text(self.title, rows, self.notes)
             try:
-                write_text(path.resolve(), text)  # a link stays one, and what it leads to is written
+                write_result(path, text)
             except OSError as error:
                 unwritten[path] = error
         return unwritten
-
-
-def _why_not(path: Path) -> str | None:
-    place = path.resolve()
-    if place.is_dir():
-        return "is a folder"
-    if place.exists() and not place.is_file():
-        return "is no file"
-    if not place.parent.is_dir():
-        return f"cannot be written: there is no folder {path.parent}"
-    if not os.access(place.parent, os.W_OK):
-        return f"cannot be written: the folder {path.parent} is not for you to write to"
-    return None
 
 
 def csv_text(rows: Rows) -> str:

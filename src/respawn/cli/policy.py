@@ -11,6 +11,7 @@ from respawn.cli.engine_built import engine_must_be_built
 from respawn.cli.named_world import without_world
 from respawn.cli.other_worlds import refuse_options
 from respawn.cli.policies import find_policy
+from respawn.cli.result_files import check_result_file
 from respawn.contracts.settings import option_name
 from respawn.errors import ConfigError
 from respawn.evaluation.out_files import prepare_place
@@ -112,10 +113,7 @@ def _check(arguments: PolicyArguments) -> None:
             raise ConfigError(f"{option} has an effect with {wanted} only; {mend}")
     least = {"seed": 0, "steps": 1, "top": 1, "follow": 0, "episodes": 1, "seed_base": 0, "fish": 1, "limit_steps": 1}
     check_at_least(arguments, least)
-    if arguments.csv is not None:
-        if arguments.csv.is_dir():
-            raise ConfigError(f"--csv needs a file's name, and {arguments.csv} is a folder; name a file in it")
-        prepare_place(arguments.csv, "--csv")
+    check_result_file("--csv", arguments.csv)
     if arguments.figure is not None:
         from respawn.evaluation.plots.figure import check_figure_path
 

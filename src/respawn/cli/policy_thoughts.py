@@ -8,11 +8,11 @@ from rich.table import Table
 
 from respawn.cli.outcomes import outcome, told
 from respawn.cli.policy import SEED, STEPS, TOP
+from respawn.cli.result_files import write_result
 from respawn.cli.tables import console, new_table, print_facts
 from respawn.evaluation.thoughts.steps import Thought, as_csv, thoughts_of
 from respawn.evaluation.thoughts.summary import SURE, summarise
 from respawn.evaluation.thoughts.watching import Watched
-from respawn.runs.whole_files import write_text
 from respawn.training.config import RunConfig
 from respawn.training.thoughts import ThoughtsOrder, watch_thoughts
 from respawn.training.trained import Trained
@@ -50,7 +50,7 @@ def think_aloud(trained: Trained, config: RunConfig, arguments: "PolicyArguments
         facts = {"episode": told(outcome(order.seed, watched.episode, fish))}
         print_facts(_whose(watched, fish), {**facts, **_facts(summary, config.learner.discount)})
     if arguments.csv is not None:
-        write_text(arguments.csv, as_csv(thoughts))
+        write_result(arguments.csv, as_csv(thoughts))
     if arguments.figure is not None:
         # Imported only now: matplotlib takes a second to load.
         from respawn.evaluation.plots.thoughts import draw_thoughts

@@ -12,9 +12,9 @@ import tyro
 
 from respawn.cli.arguments import RunsDirectory, parse
 from respawn.cli.comparison import by_label, compare, show_comparison
+from respawn.cli.result_files import check_result_file, write_result
 from respawn.errors import ConfigError
 from respawn.runs.layout import find
-from respawn.runs.whole_files import write_text
 
 _COMMAND = "respawn runs compare"
 _TRAINING = "return/mean"
@@ -46,6 +46,7 @@ def main(words: list[str]) -> None:
     if len(arguments.names) < 2:
         came = f"only '{arguments.names[0]}'" if arguments.names else "nothing"
         raise ConfigError(f"'{_COMMAND}' wants two or more runs, and {came} came; name another")
+    check_result_file("--csv", arguments.csv)
     folders = [find(arguments.runs, name) for name in arguments.names]
     if arguments.figure is not None:
         from respawn.evaluation.plots.figure import check_figure_path
@@ -57,7 +58,7 @@ def main(words: list[str]) -> None:
     else:
         show_comparison(comparison)
     if arguments.csv is not None:
-        write_text(arguments.csv, as_csv(comparison))
+        write_result(arguments.csv, as_csv(comparison))
     if arguments.figure is not None:
         # Imported only now: matplotlib takes a second to load.
         from respawn.evaluation.plots.side_by_side import draw_side_by_side

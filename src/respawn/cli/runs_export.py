@@ -9,6 +9,7 @@ import tyro
 
 from respawn.cli.arguments import RunName, RunsDirectory, parse
 from respawn.cli.progress import Tell, progress_bar
+from respawn.cli.result_files import run_around
 from respawn.cli.tables import console, new_table, number
 from respawn.errors import ConfigError, RunFolderError
 from respawn.runs.export import Exported, Format, export_stream
@@ -65,9 +66,11 @@ def _as_part(tell: Tell, done: int, of: int) -> Tell:
 
 
 def _make_place(folder: RunFolder, to: Path) -> None:
-    """Make the folder; the run's own would have its streams replaced by their export."""
-    if to.resolve() == folder.path.resolve():
-        raise ConfigError(f"--to wants another folder than the run's own, and {to} came; name one beside it")
+    """Make the folder; in that of a run, streams would be replaced by the export."""
+    taken = run_around(to)
+    if taken is not None:
+        whose = "the run's own" if taken.path == folder.path.resolve() else f"that of the run {taken.name}"
+        raise ConfigError(f"--to wants a folder for the export, and {to} is {whose}, or in it; name one beside it")
     try:
         to.mkdir(parents=True, exist_ok=True)
     except OSError as error:

@@ -15,11 +15,11 @@ from rich.markup import escape
 
 from respawn.cli.arguments import RunsDirectory, check_at_least, parse
 from respawn.cli.comparison import by_label
+from respawn.cli.result_files import check_result_file, write_result
 from respawn.cli.tables import console, new_table, number
 from respawn.errors import ConfigError
 from respawn.runs.layout import RunFolder, find
 from respawn.runs.summary import WATCHED, MetricSummary, StreamSummary, in_order, summarise
-from respawn.runs.whole_files import write_text
 
 _STATISTICS = ("last", "mean", "std", "min", "max", "count", "not_finite")
 
@@ -55,6 +55,7 @@ def main(words: list[str]) -> None:
     check_at_least(arguments, {"tail": 0})
     if not arguments.names:
         raise ConfigError("'respawn runs summary' wants one run or more, and none came; name one")
+    check_result_file("--csv", arguments.csv)
     folders = by_label([find(arguments.runs, name) for name in arguments.names], "respawn runs summary")
     if arguments.figure is not None:
         from respawn.evaluation.plots.figure import check_figure_path
@@ -82,7 +83,7 @@ def write_csv(path: Path, summaries: Mapping[str, Mapping[str, StreamSummary]]) 
             for name, metric in summary.metrics.items():
                 span = (summary.first_update, summary.last_update, summary.tail_rows)
                 writer.writerow([label, stream, name, *span, *(getattr(metric, each) for each in _STATISTICS)])
-    write_text(path, text.getvalue())
+    write_result(path, text.getvalue())
 
 
 def _check_found(

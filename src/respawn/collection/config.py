@@ -11,6 +11,10 @@ ACTOR_SETTINGS = (
 )  # fmt: skip
 
 
+DIAGNOSIS_SECONDS = 30.0
+"""What finding out why an actor hangs, and ending it, may take besides."""
+
+
 @dataclass(frozen=True)
 class CollectionConfig:
     """How experience is gathered."""
@@ -78,6 +82,13 @@ class CollectionConfig:
         if self.actors == 0:
             return self.lag
         return self.most_lag or (self.actors if self.order == "fixed" else 2 * self.actors)
+
+    @property
+    def patience_seconds(self) -> float:
+        """With actors: how long nothing may be heard of any of them, until one that hangs is replaced; else 0."""
+        if self.actors == 0:
+            return 0.0
+        return max(self.rollout_seconds, self.actor_start_seconds) + DIAGNOSIS_SECONDS
 
     @property
     def goes_on_beside(self) -> bool:

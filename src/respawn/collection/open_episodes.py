@@ -7,14 +7,17 @@ from respawn.contracts.saveable import StateTree
 
 
 class OpenEpisodes:
-    """Counts each lane's steps since its last episode ended, rollout by rollout."""
+    """Counts each lane's steps since its last episode ended, or since somebody came back into it, rollout by rollout.
+
+    A caught fish is gone until its school begins anew, and its lane's next episode begins then.
+    """
 
     def __init__(self, num_lanes: int) -> None:
         self._steps = torch.zeros(num_lanes, dtype=torch.int64)  # [B]
 
     def note(self, rollout: Rollout) -> dict[str, float]:
         """Take in a rollout; answers how long the open episodes are after it, where somebody is there to live them."""
-        ended = (rollout.terminated | rollout.truncated).cpu()  # [T, B]
+        ended = (rollout.terminated | rollout.truncated | ~rollout.valid).cpu()  # [T, B]
         horizon = len(ended)
         since = ended.flip(0).to(torch.uint8).argmax(0)  # steps after the last end
         self._steps = torch.where(ended.any(0), since, self._steps + horizon)

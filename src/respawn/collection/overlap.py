@@ -13,7 +13,7 @@ from respawn.contracts.saveable import StateTree
 
 SWITCH_SECONDS = 1e-4
 CLOSE_SECONDS = 5.0
-"""How long a rollout that nobody wants any more is waited for: somebody may have asked twice for the run to end."""
+"""How long a step that nobody wants any more is waited for: somebody may have asked twice for the run to end."""
 
 
 class OverlapCollector:
@@ -81,10 +81,11 @@ class OverlapCollector:
         self._inner.restore(state)
 
     def close(self) -> None:
-        """Wait for the thread, drop what it gathered, close the world; safe to call twice.
+        """Let the thread drop what it gathers at its next step, wait for it, close the world; safe to call twice.
 
-        A thread that is still in its rollout then is left behind, and closes the world if it ever comes to that.
+        A thread that is still in that step then is left behind, and closes the world if it ever comes to that.
         """
+        self._inner.drop()
         self._orders.put(None)
         self._thread.join(self._close_seconds)
         self._in_flight = None

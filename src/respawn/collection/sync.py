@@ -41,6 +41,7 @@ class SyncCollector:
         self._buffers = [RolloutBuffer(world.spec, horizon_steps, device) for _ in range(2)]
         self._open = OpenEpisodes(world.spec.num_lanes)
         self._order: CollectOrder | None = None
+        self._is_dropped = False
 
     def start(self, order: CollectOrder) -> None:
         """Note what to gather."""
@@ -56,7 +57,16 @@ class SyncCollector:
         if into is None:
             into = self._buffers[0]
             self._buffers.reverse()
-        rollout = unroll(self._world, self._actor, into, order, self._horizon_steps, self._scripted, self._pulse)
+        rollout = unroll(
+            self._world,
+            self._actor,
+            into,
+            order,
+            self._horizon_steps,
+            self._scripted,
+            self._pulse,
+            lambda: not self._is_dropped,
+        )
         return replace(rollout, counts={**rollout.counts, **self._open.note(rollout)})
 
     def state(self) -> StateTree:
@@ -88,6 +98,10 @@ class SyncCollector:
             self._open.begin_anew()
             if self._scripted is not None:
                 self._scripted.begin_episodes_anew()
+
+    def drop(self) -> None:
+        """Leave what another thread is gathering at its next step: only closing may follow."""
+        self._is_dropped = True
 
     def close(self) -> None:
         """Close the world."""

@@ -1,5 +1,6 @@
 """The T-step loop: the only place that steps a world in training."""
 
+from collections.abc import Callable
 from time import perf_counter
 
 import torch
@@ -13,6 +14,14 @@ from respawn.contracts.world import World
 from respawn.memory.rollout_buffer import RolloutBuffer
 
 
+class RolloutDropped(Exception):
+    """Nobody wants the rollout any more, and it was left in the middle; so is the world."""
+
+
+def _is_wanted() -> bool:
+    return True
+
+
 @torch.no_grad()
 def unroll(
     world: World,
@@ -22,8 +31,9 @@ def unroll(
     horizon_steps: int,
     scripted: Scripted | None = None,
     pulse: Pulse = NO_PULSE,
+    is_wanted: Callable[[], bool] = _is_wanted,
 ) -> Rollout:
-    """Gather one rollout.
+    """Gather one rollout; raises RolloutDropped at the first step at which nobody wants it any more.
 
     Args:
       world: stands where the last rollout left it.
@@ -33,6 +43,7 @@ def unroll(
       horizon_steps: T.
       scripted: forces actions where the order's knobs say so; None: nobody does, and an order to do so is an error.
       pulse: is told of every step.
+      is_wanted: is asked before every step.
     """
     began = perf_counter()
     pulse.mark("collect")
@@ -47,6 +58,8 @@ def unroll(
     buffer.begin(observation, actor.memory)
     act_seconds = 0.0
     for t in range(horizon_steps):
+        if not is_wanted():
+            raise RolloutDropped
         gathered = t / horizon_steps
         pulse.mark("act", gathered)
         act_began = perf_counter()

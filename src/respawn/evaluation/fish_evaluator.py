@@ -103,7 +103,7 @@ class FishEvaluator:
         seeds = tuple(self.seeds(clock))
         schools = (seeds, judging_knobs(self._judged, knobs).values)
         if self._nulls is None or self._nulls[0] != schools:
-            self._nulls = schools, play_null_policies(self._judged, seeds, knobs, self._device)
+            self._nulls = schools, play_null_policies(self._judged, seeds, knobs, self._device, self._pulse)
         return self._nulls[1]
 
 
@@ -113,7 +113,7 @@ def _mark(pulse: Pulse, world: FishWorld) -> None:
 
 
 def play_null_policies(
-    world: FishConfig, seeds: Sequence[int], knobs: Knobs | None, device: torch.device
+    world: FishConfig, seeds: Sequence[int], knobs: Knobs | None, device: torch.device, pulse: Pulse = NO_PULSE
 ) -> dict[str, dict[str, float]]:
     """Summaries of all null policies, by name, without the group before the metrics' names."""
     # Senses of neighbours are what takes longest, and none of them uses any.
@@ -124,7 +124,7 @@ def play_null_policies(
     policies: dict[str, Policy] = null_policies()
     for name, policy in policies.items():
         generator = make_generator(seeds[0], "null", name, device=device) if name == "random" else None
-        records = play_schools(plain, policy, seeds, generator, device)
+        records = play_schools(plain, policy, seeds, generator, device, partial(_mark, pulse))
         metrics = summarise_schools(records, world.limit_steps)
         found[name] = {metric.removeprefix("evaluation/"): value for metric, value in metrics.items()}
     return found

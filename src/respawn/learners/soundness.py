@@ -39,4 +39,4 @@ def _why(metrics: Mapping[str, float], rollout: Rollout) -> str:
 
 
 def _is_sound(tensor: Tensor) -> bool:
-    return bool(tensor.float().isfinite().all())
+    return not tensor.is_floating_point() or bool(tensor.isfinite().all())  # whole numbers always are

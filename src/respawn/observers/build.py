@@ -49,6 +49,8 @@ class Watched:
     """is called when nothing moves any more"""
     ends_when_hung: bool = False
     """whether the process ends where not even that can be called"""
+    patience_seconds: float = 0.0
+    """somebody else sees to what stands still within that time, as to an actor that hangs: no alarm before that"""
 
 
 def build_observers(
@@ -112,6 +114,10 @@ def _asked_for(
         yield "console", console
 
 
+def _stall_seconds(config: ObserversConfig, watched: Watched) -> float:
+    return max(config.stall_seconds, watched.patience_seconds) if config.stall_seconds > 0 else 0.0
+
+
 def _watch(hub: ObserverHub, folder: RunFolder, config: ObserversConfig, watched: Watched) -> None:
     if config.resource_seconds > 0:
         hub.add("resource_stream", _stream(folder, config, "resources"))
@@ -135,7 +141,7 @@ def _watch(hub: ObserverHub, folder: RunFolder, config: ObserversConfig, watched
                 SlowSteps(slow, folder.traces, tell),
                 folder.traces,
                 tell,
-                HeartbeatLimits(config.heartbeat_seconds, config.stall_seconds),
+                HeartbeatLimits(config.heartbeat_seconds, _stall_seconds(config, watched)),
                 on_stall=watched.on_stall,
                 ends_when_hung=watched.ends_when_hung,
             )

@@ -4,7 +4,8 @@ Most limits are relative to the run's own past, or to what is possible at all: l
 rewards, so no number of them is large in itself.
 """
 
-from math import log
+from math import isnan, log, nan
+from statistics import median
 
 from respawn.observers.hint_rule import Grounds, Rule
 from respawn.observers.hint_view import BLOCK_ROWS, HintView
@@ -24,7 +25,7 @@ LARGE_KL = 0.1
 NEGATIVE_VARIANCE = -0.1
 """Around 0 the critic only has not learned yet; below, it is worse than a constant."""
 EXPLODED_TIMES = 20.0
-"""Times the highest median that there was before. Values that follow rising returns grow too, and are let off."""
+"""Times what it was where returns were as good. Values that follow rising returns grow too, and are let off."""
 FAR_CLIPPED_TIMES = 20.0
 """Times the limit. At the beginning most runs are clipped always, a few times over, and get on well."""
 STARVED_FILL = 0.05
@@ -101,14 +102,14 @@ def explained_variance_negative(view: HintView) -> Grounds | None:
 
 
 def value_loss_exploding(view: HintView) -> Grounds | None:
-    """The value loss is many times what it ever was, and no better returns explain it."""
-    loss, earlier = view.newest_block("loss/value"), view.earlier("loss/value")[1:]  # at first a critic knows nothing
-    if loss is None or len(earlier) < 2 or loss <= EXPLODED_TIMES * max(earlier):
+    """The value loss is the highest there was, and many times what it was where returns were as good."""
+    *earlier, (loss, returned) = view.blocks("loss/value", "return/mean") or [(nan, nan)]
+    highest = max(view.earlier("loss/value"), default=nan)
+    as_good = [before for before, then in earlier if not isnan(before) and (isnan(returned) or then >= returned)]
+    # Against the median: a loss that explodes little by little is soon the highest many times over.
+    if not as_good or not loss > max(highest, EXPLODED_TIMES * median(as_good)):
         return None
-    returned, returned_earlier = view.newest_block("return/mean"), view.earlier("return/mean")
-    if returned is not None and (not returned_earlier or returned > max(returned_earlier)):
-        return None
-    return {"loss": loss, "highest_before": max(earlier), "updates": BLOCK_ROWS}
+    return {"loss": loss, "usual": median(as_good), "updates": BLOCK_ROWS}
 
 
 def loss_high(view: HintView) -> Grounds | None:
@@ -191,8 +192,8 @@ RULES = (
     Rule(
         "value-loss-exploding",
         value_loss_exploding,
-        "the value loss is {loss:.3g} over {updates} updates and never was above {highest_before:.3g}, while returns "
-        "did not rise: lower --learner.optimizer.learning-rate or --learner.optimizer.gradient-norm, and go on from an "
+        "the value loss is {loss:.3g} over {updates} updates, the highest there was, and was {usual:.3g} where returns "
+        "were as good: lower --learner.optimizer.learning-rate or --learner.optimizer.gradient-norm, and go on from an "
         "earlier checkpoint with --weights-from RUN@best",
     ),
     Rule(

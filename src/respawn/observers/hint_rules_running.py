@@ -48,14 +48,17 @@ def memory_nearly_full(view: HintView) -> Grounds | None:
 
 
 def _growth(view: HintView, name: str) -> tuple[float, float] | None:
-    """Medians of the first and the last third of what was sampled, where it rose from third to third."""
+    """Medians of the first and the last third of what was sampled, where it rose from third to third, and rises."""
     count = len(view.resources)
     values = view.resource(name, count) if count >= GROWTH_SAMPLES else None
     if values is None:
         return None
     third = count // 3
     first, second, last = median(values[:third]), median(values[third : 2 * third]), median(values[-third:])
-    return (first, last) if first < second < last else None
+    # What was taken once or twice, as by the first film, is a step, and no longer grows at its end.
+    sixth = third // 2
+    still_grows = median(values[-third:-sixth]) < median(values[-sixth:])
+    return (first, last) if first < second < last and still_grows else None
 
 
 def memory_growing(view: HintView) -> Grounds | None:
@@ -82,8 +85,9 @@ def gpu_idle(view: HintView) -> Grounds | None:
     """The GPU has nothing to do; exactly 0 % counts."""
     if view.facts.device_type != "cuda":
         return None
-    used = view.resource("resource/gpu_utilisation_mean", GPU_SAMPLES)
-    if used is None or max(used) > IDLE_GPU_PERCENT:
+    used, updates = view.resource("resource/gpu_utilisation_mean", GPU_SAMPLES), view.resource("update", GPU_SAMPLES)
+    # Before the first update a GPU has little to do: worlds are made, and kernels compiled.
+    if used is None or updates is None or updates[0] < 1 or max(used) > IDLE_GPU_PERCENT:
         return None
     return {"percent": used[-1], "lanes": view.facts.num_lanes}
 
@@ -133,12 +137,15 @@ def learner_bound(view: HintView) -> Grounds | None:
         if waiting is None or waiting <= MOSTLY:
             return None
         return {"share": waiting, "advice": "fewer --collection.actors would do"}
-    share = view.mean("time/learn_share", SPEED_ROWS)
-    has_idle_threads = facts.device_type == "cpu" and 0 < facts.threads < facts.usable_cores and _has_free_cores(view)
-    if share is None or share <= NEARLY_ALWAYS or not has_idle_threads:
+    share, seconds = view.mean("time/learn_share", SPEED_ROWS), view.latest("time/total_seconds")
+    if share is None or share <= NEARLY_ALWAYS or seconds is None or seconds < WORTH_TUNING_SECONDS:
         return None
-    threads = min(facts.usable_cores, facts.threads + FREE_CORES)
-    return {"share": share, "advice": f"compute with more threads, --threads {threads}, in the next run"}
+    if facts.device_type == "cuda":
+        return {"share": share, "advice": "compute with --model.precision bfloat16, if it does not yet"}
+    if 0 < facts.threads < facts.usable_cores and _has_free_cores(view):
+        threads = min(facts.usable_cores, facts.threads + FREE_CORES)
+        return {"share": share, "advice": f"compute with more threads, --threads {threads}, in the next run"}
+    return None
 
 
 def overlap_would_pay(view: HintView) -> Grounds | None:
@@ -155,8 +162,7 @@ def overlap_would_pay(view: HintView) -> Grounds | None:
 
 def much_beside(view: HintView) -> Grounds | None:
     """Most of the time is neither gathering nor learning."""
-    seconds, other = view.latest("time/total_seconds"), view.mean("time/other_share", 100)
-    # Shares are means over rows, in which an evaluation's row is one of many: by time it is even more.
+    seconds, other = view.latest("time/total_seconds"), view.mean_by_time("time/other_share", 100)
     if seconds is None or seconds < WORTH_TUNING_SECONDS or other is None or other <= MOSTLY:
         return None
     return {"share": other}

@@ -2,7 +2,7 @@
 
 from collections import deque
 from dataclasses import dataclass
-from math import isfinite
+from math import isfinite, nan
 from statistics import fmean, median
 
 from respawn.contracts.records import EvaluationReport, ResourceReport, UpdateReport
@@ -26,8 +26,8 @@ WATCHED = frozenset(
         "learn/dropped", "loss/value", "policy/entropy", "policy/kl", "replay/fill",
         "replay/sampled", "return/max", "return/mean", "return/min", "return/p10", "return/std",
         "time/actors_waiting_share", "time/collect_share", "time/idle_share", "time/learn_share",
-        "time/learner_waiting_share", "time/other_share", "time/total_seconds", "value/explained_variance",
-        "weights/lag",
+        "time/learner_waiting_share", "time/other_share", "time/total_seconds", "time/update_seconds",
+        "value/explained_variance", "weights/lag",
     }
 )  # fmt: skip
 """metrics that conditions ask for, beside the share of each action and progress; a checkpoint need not hold the rest"""
@@ -100,7 +100,7 @@ class HintView:
         """update and log of each worker or actor that was lost and replaced"""
         self.resources: deque[dict[str, float]] = deque(maxlen=MOST_RESOURCES)
         self._rows: deque[dict[str, float]] = deque(maxlen=RECENT_ROWS)
-        self._blocks: dict[str, deque[float]] = {name: deque(maxlen=MOST_BLOCKS) for name in LONG_REMEMBERED}
+        self._blocks: dict[str, deque[float | None]] = {name: deque(maxlen=MOST_BLOCKS) for name in LONG_REMEMBERED}
 
     def note_update(self, report: UpdateReport) -> None:
         """Take in a row of updates.jsonl."""
@@ -109,8 +109,7 @@ class HintView:
         if report.update % BLOCK_ROWS == 0:
             for name, blocks in self._blocks.items():
                 values = self.recent(name, BLOCK_ROWS)
-                if values:
-                    blocks.append(median(values))
+                blocks.append(median(values) if values else None)  # all have a place, so that they go together
 
     def note_evaluation(self, report: EvaluationReport) -> None:
         """Take in a row of evaluations.jsonl, beside the update that it came after."""
@@ -124,8 +123,9 @@ class HintView:
         self.worst_evaluation = judged if self.worst_evaluation is None else min(judged, self.worst_evaluation)
 
     def note_resources(self, report: ResourceReport) -> None:
-        """Take in a row of resources.jsonl."""
-        self.resources.append({name: value for name, value in report.metrics.items() if isfinite(value)})
+        """Take in a row of resources.jsonl, and which update it came after."""
+        known = {name: value for name, value in report.metrics.items() if isfinite(value)}
+        self.resources.append({**known, "update": float(report.update)})
 
     def recent(self, name: str, rows: int) -> list[float] | None:
         """A metric in the last `rows` rows; None where there are not as many, or one of them lacks it."""
@@ -149,13 +149,21 @@ class HintView:
         values = self.recent(name, rows)
         return None if values is None else fmean(values)
 
-    def earlier(self, name: str) -> list[float]:
-        """Medians of the metric over blocks of 20 updates, oldest first, but for the newest block."""
-        return list(self._blocks[name])[:-1]
+    def mean_by_time(self, name: str, rows: int) -> float | None:
+        """The mean of a share of time over the last rows, each as long as it took: one long row may be most of it."""
+        values, seconds = self.recent(name, rows), self.recent("time/update_seconds", rows)
+        if values is None or seconds is None or sum(seconds) <= 0:
+            return None
+        return sum(value * weight for value, weight in zip(values, seconds, strict=True)) / sum(seconds)
 
-    def newest_block(self, name: str) -> float | None:
-        """The median of the metric over the newest full block of 20 updates."""
-        return self._blocks[name][-1] if self._blocks[name] else None
+    def earlier(self, name: str) -> list[float]:
+        """Medians of the metric over blocks of 20 updates, oldest first, where known, but for the newest block."""
+        return [value for value in list(self._blocks[name])[:-1] if value is not None]
+
+    def blocks(self, *names: str) -> list[tuple[float, ...]]:
+        """Medians of metrics over the same blocks of 20 updates, oldest first; NaN where one is not known."""
+        columns = ([nan if value is None else value for value in self._blocks[name]] for name in names)
+        return list(zip(*columns, strict=True))
 
     def was_scripted(self, rows: int) -> bool:
         """Whether anything was forced in the last rows, so that they do not show what the policy does."""
@@ -199,9 +207,11 @@ class HintView:
             for row, value in zip(self._rows, values, strict=True):
                 if value is not None:
                     row[name] = value
-        for name, blocks in self._blocks.items():
+        saved = {name: list(state["blocks"].get(name, [])) for name in self._blocks}
+        most = max(map(len, saved.values()))
+        for name, blocks in self._blocks.items():  # older versions left out what was not known, mostly at first
             blocks.clear()
-            blocks.extend(state["blocks"].get(name, []))
+            blocks.extend([None] * (most - len(saved[name])) + saved[name])
         self.evaluations = deque((JudgedRow(*row) for row in state["evaluations"]), maxlen=MOST_EVALUATIONS)
         best = state["best_evaluation"]
         self.best_evaluation = None if best is None else (best[0], best[1])

@@ -1,16 +1,20 @@
 """Hints: what looks wrong, and what to do about it. They talk; schedules act."""
 
+import time
 from collections.abc import Callable, Collection
 
 from respawn.contracts.records import EvaluationReport, Event, Record, ResourceReport, UpdateReport
 from respawn.contracts.saveable import StateTree
 from respawn.observers.hint_rules import rules_without
 from respawn.observers.hint_view import HintFacts, HintView
+from respawn.observers.throttle import EverySeconds
 
 HINT = "hint"
 """The kind of a hint's event."""
 CHECK_EVERY_UPDATES = 10
 """Conditions look at many rows, so that looking after each would tell the same and cost ten times as much."""
+CHECK_EVERY_SECONDS = 60.0
+"""Where updates are long, the disk is not to fill before ten of them are made."""
 REPLACEMENTS = ("worker_replaced", "actor_replaced")
 
 
@@ -28,6 +32,7 @@ class Hints:
         *,
         cooldown_updates: int = 200,
         off: Collection[str] = (),
+        now: Callable[[], float] = time.monotonic,
     ) -> None:
         """Look on.
 
@@ -36,6 +41,7 @@ class Hints:
           notify: is given the hints; they come back through `receive`, which passes over them.
           cooldown_updates: how long a hint is not repeated.
           off: names of hints that are not to be given.
+          now: the clock.
 
         Raises:
           ConfigError: one of them is no hint.
@@ -45,20 +51,22 @@ class Hints:
         self._cooldown_updates = cooldown_updates
         self._view = HintView(facts)
         self._told: dict[str, int] = {}
+        self._due = EverySeconds(CHECK_EVERY_SECONDS, now)
+        self._due.due()  # not at the very first update
 
     def receive(self, record: Record) -> None:
-        """Take note, and after every tenth update and every evaluation, look."""
+        """Take note, and after every tenth update, the first of every minute, and every evaluation, look."""
         match record:
             case UpdateReport():
                 self._view.note_update(record)
-                if record.update % CHECK_EVERY_UPDATES == 0:
+                if record.update % CHECK_EVERY_UPDATES == 0 or self._due.due():
                     self._look()
             case EvaluationReport():
                 self._view.note_evaluation(record)
                 self._look()
             case ResourceReport():
-                # Looked at with the next update: samples come from a thread of their own, at any time, and where no
-                # update follows any more the heartbeat speaks.
+                # Looked at with an update: samples come from a thread of their own, at any time, and where no update
+                # follows any more the heartbeat speaks.
                 self._view.note_resources(record)
             case Event(kind=kind, facts=facts) if kind in REPLACEMENTS:
                 self._view.replacements.append((self._view.update, str(facts.get("log", "events.jsonl"))))

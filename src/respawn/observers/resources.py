@@ -115,13 +115,13 @@ class Resources:
             try:
                 with process.oneshot():
                     percents[pid], sizes[pid] = process.cpu_percent(), process.memory_info().rss / 2**20
-            except psutil.NoSuchProcess:
-                continue  # it ended between two lines
+            except (psutil.NoSuchProcess, psutil.AccessDenied):
+                continue  # it ended between two lines, or is not ours to look at any more
         own = self._own
         return {
             "resource/process_cpu_percent": sum(percents.values()),
             "resource/process_rss_mib": sizes[own.pid],
-            "resource/children_rss_mib": sum(sizes.values()) - sizes[own.pid],
+            "resource/children_rss_mib": sum(size for pid, size in sizes.items() if pid != own.pid),
             "resource/children": float(len(sizes) - 1),
             "resource/threads": float(own.num_threads()),
             "resource/open_files": float(own.num_fds()) if hasattr(own, "num_fds") else float("nan"),

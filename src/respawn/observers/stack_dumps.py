@@ -70,6 +70,7 @@ class LastResort:
         self._ends_process = ends_process
         self._file: TextIO | None = None
         self._known_bytes = 0
+        self._seconds = 0.0
 
     def arm(self, seconds: float) -> None:
         """Dump, and end the process if asked to, unless armed again, or disarmed, within `seconds`."""
@@ -79,13 +80,16 @@ class LastResort:
                 if other.stat().st_size == 0:
                     other.unlink()  # of a process that was killed, and had nothing to say
             self._file = self._path.open("a", encoding="utf-8")
+        self._seconds = seconds
         faulthandler.dump_traceback_later(seconds, file=self._file, exit=self._ends_process)
 
     def fired(self) -> Path | None:
-        """Where the stacks are, if there are any that were not asked for yet."""
-        size = 0 if self._file is None else os.fstat(self._file.fileno()).st_size
-        is_news, self._known_bytes = size > self._known_bytes, size
-        return self._path if is_news else None
+        """Where the stacks are, if there are any that were not asked for yet; armed again then."""
+        if self._file is None or os.fstat(self._file.fileno()).st_size == self._known_bytes:
+            return None
+        self.arm(self._seconds)  # waits for a dump that is under way, so that it is news once and not line by line
+        self._known_bytes = os.fstat(self._file.fileno()).st_size
+        return self._path
 
     def disarm(self) -> None:
         """Dump nothing; a file that nothing was written to is removed."""

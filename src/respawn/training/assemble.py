@@ -4,6 +4,7 @@ import math
 from collections.abc import Callable
 from contextlib import ExitStack, closing
 from dataclasses import replace
+from functools import partial
 
 import torch
 
@@ -71,7 +72,7 @@ def assemble(
             failing.pop_all()
             failing.callback(collector.close)  # the world with it
         else:
-            pool = collector = make_actor_pool(config, folder, observers.receive, device)
+            pool = collector = make_actor_pool(config, folder, partial(_tell_that_it_moves, observers, pulse), device)
             failing.callback(pool.close)
             progression, spec = _progression_of_actors(config, folder, observers.receive), pool.spec
         run = _assembled(config, folder, observers, device, collector, spec, progression, pulse)
@@ -79,6 +80,12 @@ def assemble(
         run.checkpointer.identity = identity_of(asked, run.world)
         failing.pop_all()
         return run
+
+
+def _tell_that_it_moves(observers: ObserverHub, pulse: Pulse, event: Event) -> None:
+    """Of actors nothing is seen until a rollout of theirs is there; one that is replaced is a move too."""
+    pulse.mark("wait")
+    observers.receive(event)
 
 
 def _progression_of_actors(

@@ -9,7 +9,7 @@ from respawn.contracts.records import EvaluationReport, Event
 from respawn.errors import CheckpointWriteError, ObserverError
 from respawn.runs.layout import RunFolder
 from respawn.runs.metadata import write_status
-from respawn.training.failures import cause_of, record_failure
+from respawn.training.failures import STEPPING, cause_of, interruption_recorded, record_failure
 from respawn.training.loop import updates
 from respawn.training.memory_ladder import Shortage
 from respawn.training.run import Run
@@ -43,11 +43,12 @@ def drive(run: Run, folder: RunFolder, shortage: Shortage, stop_when: StopWhen |
     reason: str | None = None
     with _status_kept(run, folder, shortage), stop_on_signals(run.cadence, run.tell) as shutdown:
         save_if_due(run)  # so that the run can be resumed from its very first moment
-        with shutdown.goes_before(shortage.is_survivable):
+        with shutdown.goes_before(shortage.is_survivable, lambda: run.at_boundary):
             for _ in updates(run):
                 if stop_when is not None and run.judged is not None:
                     reason = stop_when(run.judged)
                     run.cadence.stop_requested |= reason is not None
+        with shutdown.goes_before(shortage.is_survivable):
             save_if_due(run)
         shutdown.wait_until_told()
         is_cut_short = shutdown.signal is not None or reason is not None
@@ -80,6 +81,8 @@ def _status_kept(run: Run, folder: RunFolder, shortage: Shortage) -> Iterator[No
             yield
     except BaseException as error:
         if shortage.is_survivable(error):
+            with interruption_recorded(folder, STEPPING):
+                run.close()
             raise
         told = shortage.explained(error)
         _save_what_is_safe(run, folder, told)

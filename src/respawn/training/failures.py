@@ -12,6 +12,9 @@ from respawn.observers.jsonl import JsonlStream
 from respawn.runs.layout import RunFolder
 from respawn.runs.metadata import write_status
 
+STEPPING = "it stepped down the memory ladder"
+"""What a run was in the middle of."""
+
 
 def cause_of(error: BaseException) -> str:
     """What failed, in a line."""
@@ -66,12 +69,12 @@ def failure_recorded(folder: RunFolder, refusals: tuple[type[Exception], ...] = 
 
 
 @contextmanager
-def interruption_recorded(folder: RunFolder, found: Found | None, meanwhile: str) -> Iterator[None]:
-    """While inside, a run that says to be running is put together; a signal finds nobody else to say that it is not."""
+def interruption_recorded(folder: RunFolder, meanwhile: str) -> Iterator[None]:
+    """While inside, a run that says to be running is none; a signal finds nobody else to say that it is not."""
     try:
         yield
     except KeyboardInterrupt:
-        updates, decisions = _saved(found)
+        updates, decisions = _saved(find_newest(folder.checkpoints))
         cause = f"it was interrupted while {meanwhile}"
         write_status(folder, "stopped", updates=updates, decisions=decisions, cause=cause)
         raise

@@ -19,7 +19,7 @@ from respawn.runs.metadata import new_meta, read_meta, write_meta
 from respawn.training.config import RunConfig, config_to_json
 from respawn.training.device import resolve_device, resolve_threads
 from respawn.training.drive import Outcome, StopWhen, drive
-from respawn.training.failures import failure_recorded, interruption_recorded, record_alone
+from respawn.training.failures import STEPPING, failure_recorded, interruption_recorded, record_alone
 from respawn.training.first_weights import begin_with, find_first_weights, origin_of
 from respawn.training.goal import with_new_limits
 from respawn.training.memory_ladder import Shortage, describe_step
@@ -33,7 +33,6 @@ REFUSED_AT_THE_START = (ConfigError, RomError)
 """Errors that leave no run behind."""
 REFUSED_LATER = (ConfigError, RomError, CheckpointError, RunFolderError)
 """Errors that leave a run as it was."""
-STEPPING = "it stepped down the memory ladder"
 
 
 def begin(
@@ -190,6 +189,10 @@ def _one_rung_down(folder: RunFolder, cause: str) -> Callable[[RunConfig], Run]:
     """How the run is made again from its newest checkpoint, smaller."""
 
     def make(config: RunConfig) -> Run:
+        with interruption_recorded(folder, STEPPING), failure_recorded(folder):
+            return remake(config)
+
+    def remake(config: RunConfig) -> Run:
         gc.collect()
         if torch.cuda.is_available():
             torch.cuda.empty_cache()
@@ -197,9 +200,8 @@ def _one_rung_down(folder: RunFolder, cause: str) -> Callable[[RunConfig], Run]:
         told = load_config(folder)
         found = find_newest(folder.checkpoints)
         updates = 0 if found is None else found.manifest.updates
-        with failure_recorded(folder), interruption_recorded(folder, found, STEPPING):
-            run = assembled(config, folder, first_update=updates)
-        with _closed_if_it_fails(run), failure_recorded(folder), interruption_recorded(folder, found, STEPPING):
+        run = assembled(config, folder, first_update=updates)
+        with _closed_if_it_fails(run):
             reopened = restore(run, folder, found, config)
             for event in about_damage(found):
                 run.tell(event)

@@ -58,9 +58,12 @@ class NumberGuard:
         facts = {"update": update, "in_a_row": self._in_a_row, "kept": None if kept is None else str(kept)}
         if self._config.not_finite == "stop" or self._in_a_row > self._config.most_dropped:
             again = f", {self._in_a_row} times in a row" if self._in_a_row > 1 else ""
+            setting = (
+                "set faults.not_finite to go-on" if self._config.not_finite == "stop" else "raise faults.most_dropped"
+            )
             raise LearningError(
                 f"{sentence}{again}; the weights were not moved by it and this update is not saved: mend what caused "
-                "it, or set faults.not_finite to go-on in config.json, then resume"
+                f"it, or {setting} in config.json, then resume"
             )
         sentence += "; the update is dropped, and the run goes on with the weights as they were"
         self._notify(Event("update_dropped", sentence, "warning", facts))
@@ -123,7 +126,9 @@ def _where(rollout: Rollout) -> dict[str, Any]:
     }
     found = {}
     for name, tensor in tensors.items():
-        bad = (~tensor.float().isfinite()).nonzero()
+        if not tensor.is_floating_point():  # pictures are whole numbers, and many
+            continue
+        bad = (~tensor.isfinite()).nonzero()
         if len(bad):
             found[name] = {"count": len(bad), "first": bad[0].tolist(), "of": list(tensor.shape)}
     return found

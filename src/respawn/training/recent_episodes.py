@@ -2,7 +2,7 @@
 
 import re
 from collections import deque
-from math import isnan
+from math import isfinite, isnan
 
 from respawn.contracts.records import Episode, Rollout
 from respawn.contracts.saveable import StateTree
@@ -32,7 +32,9 @@ class RecentEpisodes:
 
     def note(self, rollout: Rollout) -> None:
         """Take in the episodes that ended in a rollout."""
-        self._returns.extend(episode.episode_return for episode in rollout.episodes)
+        # One that is not finite is in episodes.jsonl; here it would hide all others for as long as the window is.
+        returns = (episode.episode_return for episode in rollout.episodes)
+        self._returns.extend(value for value in returns if isfinite(value))
         self._lengths.extend(episode.length for episode in rollout.episodes)
         # Not from the episodes' ends: a word of the world's own may stand for either.
         self._terminations.extend(rollout.terminated[rollout.terminated | rollout.truncated].tolist())  # by step, lane
@@ -49,19 +51,11 @@ class RecentEpisodes:
 
     def metrics(self) -> dict[str, float]:
         """All of it by name; nothing before the first episode has ended."""
-        if not len(self._returns):
+        if not len(self._lengths):
             return {}
-        p10, p50, p90, p99, least, most = self._returns.percentiles(10, 50, 90, 99, 0, 100)
         middle, long, longest = self._lengths.percentiles(50, 90, 99)
         return {
-            "return/mean": self._returns.mean(),
-            "return/std": self._returns.std(),
-            "return/p10": p10,
-            "return/p50": p50,
-            "return/p90": p90,
-            "return/p99": p99,
-            "return/min": least,
-            "return/max": most,
+            **self._about_returns(),
             "length/mean": self._lengths.mean(),
             "length/p50": middle,
             "length/p90": long,
@@ -79,6 +73,21 @@ class RecentEpisodes:
                 for name, window in self._facts.items()
                 if name == self._farthest_fact
             },
+        }
+
+    def _about_returns(self) -> dict[str, float]:
+        if not len(self._returns):
+            return {}
+        p10, p50, p90, p99, least, most = self._returns.percentiles(10, 50, 90, 99, 0, 100)
+        return {
+            "return/mean": self._returns.mean(),
+            "return/std": self._returns.std(),
+            "return/p10": p10,
+            "return/p50": p50,
+            "return/p90": p90,
+            "return/p99": p99,
+            "return/min": least,
+            "return/max": most,
         }
 
     def state(self) -> StateTree:

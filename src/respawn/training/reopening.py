@@ -37,7 +37,13 @@ def assembled(config: RunConfig, folder: RunFolder, first_update: int) -> Run:
     phases = ThreadPhases()
     phases.mark("assemble")
     stops = config.faults.stall == "stop"
-    watched = Watched(phases, str(device), _end_process(folder) if stops else _only_told, ends_when_hung=stops)
+    watched = Watched(
+        phases,
+        str(device),
+        _end_process(folder) if stops else _only_told,
+        ends_when_hung=stops,
+        patience_seconds=config.collection.patience_seconds,
+    )
     observers: ObserverHub = build_observers(folder, config.observers, facts, watched)
     try:
         run = assemble(config, folder, observers, device, phases)

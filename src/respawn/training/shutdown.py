@@ -39,13 +39,22 @@ class Shutdown:
             self.telling.join()
 
     @contextmanager
-    def goes_before(self, survivable: Callable[[BaseException], bool]) -> Iterator[None]:
-        """While inside, an error that the run could go on after does not make it go on if it was asked to stop."""
+    def goes_before(
+        self, survivable: Callable[[BaseException], bool], is_whole: Callable[[], bool] = lambda: False
+    ) -> Iterator[None]:
+        """While inside, an error that the run could go on after does not make it go on if it was asked to stop.
+
+        Args:
+          survivable: whether it is such an error.
+          is_whole: whether the run may be saved as it is: then the error cost nothing, and it stops as it was asked to.
+        """
         try:
             yield
         except Exception as error:
             if self.signal is None or not survivable(error):
                 raise
+            if is_whole():
+                return
             cause = str(error).partition("\n")[0].partition(". ")[0]
             raise Interrupted(self.exit_code, f"the update that it was to stop after failed ({cause})") from error
 
