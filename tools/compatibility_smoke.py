@@ -17,6 +17,7 @@ import platform
 import subprocess
 import sys
 import tempfile
+import warnings
 from collections.abc import Callable
 from importlib.metadata import PackageNotFoundError, distributions, version
 from pathlib import Path
@@ -244,14 +245,7 @@ def run_check(name: str) -> dict[str, Any]:
     with tempfile.TemporaryDirectory(prefix="compatibility-") as folder:
         # The installed package is meant, and not the one that lies here; and no GPU, which few machines have.
         environment = {**os.environ, "PYTHONPATH": "", "CUDA_VISIBLE_DEVICES": "", "COLUMNS": "120"}
-        command = [
-            sys.executable,
-            "-W",
-            "error::DeprecationWarning:respawn",
-            str(Path(__file__).resolve()),
-            "--one",
-            name,
-        ]
+        command = [sys.executable, str(Path(__file__).resolve()), "--one", name]
         try:
             done = subprocess.run(
                 command,
@@ -289,6 +283,8 @@ def main() -> int:
     parser.add_argument("--out", type=Path, help="a JSON file for the result")
     arguments = parser.parse_args()
     if arguments.one:
+        # Not by -W, which takes the name for that of a single module.
+        warnings.filterwarnings("error", category=DeprecationWarning, module=r"respawn(\.|$)")
         print(CHECKS[arguments.one]())
         return 0
     checks: dict[str, dict[str, Any]] = {}

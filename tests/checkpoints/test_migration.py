@@ -80,7 +80,7 @@ def test_the_first_of_all_backups_is_kept(folder):
     migrate(folder, Wishes())
     mending = only(migrate(folder, Wishes(rollout_steps=128, update_if_lower=True)))
     assert (mending.outcome, mending.step_before, mending.step_after) == ("updated", 1_024_000, 2_048_000)
-    assert json.loads((folder / NAME).read_text())["reconstructed_step_source"]["previous_global_step"] == 1_024_000
+    assert json.loads((folder / NAME).read_text())["reconstructed_step_source"]["previous_global_step"] == 0
     assert content(folder)[f"{NAME}.bak"] == first and set(content(folder)) == {NAME, f"{NAME}.bak"}
 
 
@@ -242,3 +242,40 @@ def test_it_tells_how_far_it_is(folder):
 def test_the_checkpoint_is_not_asked_where_nothing_is_to_be_computed(folder, monkeypatch):
     monkeypatch.setattr(module, "read_payload", lambda path: pytest.fail("it was asked"))
     assert of(folder, metadata(step=3), payload())[0].outcome == "already_has_step"
+
+
+def test_what_was_assumed_wrongly_is_mended_once_it_is_known(folder):
+    """Longer or shorter: the step that was assumed is no lower bound."""
+    of(folder)
+    for steps in (32, 128):
+        mending = only(migrate(folder, Wishes(rollout_steps=steps)))
+        assert (mending.outcome, mending.step_after) == ("updated", 2000 * 8 * steps)
+        after = json.loads((folder / NAME).read_text())
+        assert after["save_state"]["global_step"] == 2000 * 8 * steps
+        assert after["reconstructed_step_source"]["previous_global_step"] == 0
+        assert only(migrate(folder, Wishes(rollout_steps=steps))).outcome == "already_reconstructed"
+    assert only(migrate(folder, Wishes())).outcome == "already_reconstructed"
+    assert json.loads((folder / f"{NAME}.bak").read_text()) == metadata()
+
+
+def test_what_the_other_systems_own_tool_assumed_is_mended_too(folder):
+    audit = {"method": "checkpoint_plus_rollout", "rollout_steps": 64, "checkpoint_global_update": 2000}
+    mending, after = of(folder, metadata(1_024_000) | {"reconstructed_step_source": audit}, rollout_steps=32)
+    assert (mending.outcome, after["save_state"]["global_step"]) == ("updated", 512_000)
+
+
+def test_what_is_known_is_not_assumed_again(folder):
+    of(folder, metadata() | {"rollout": {"num_steps": 32}})
+    assert only(migrate(folder, Wishes(rollout_steps=16))).outcome == "already_reconstructed"
+
+
+def test_half_a_character_and_another_indent_stay(folder):
+    path = folder / NAME
+    path.write_bytes(
+        json.dumps(metadata() | {"note": "é"}, indent=4, ensure_ascii=False).encode()[:-2]
+        + b',\n    "half": "\\ud800"\n}'
+    )
+    assert only(migrate(folder, Wishes())).outcome == "updated"
+    after = path.read_text()
+    assert json.loads(after)["half"] == "\ud800" and json.loads(after)["note"] == "é"
+    assert '\n    "world": 1' in after

@@ -90,7 +90,12 @@ def test_actors_are_in_the_table_by_their_number(respawn, monkeypatch):
         (["--warmup-fraction", "1"], "--warmup-fraction must be from 0.0 to 0.9, not 1.0"),
         (["--lags", "2"], "--lags wants"),
         (["--lags"], "--lags wants 0, 1 or both"),
-        (["--csv", "no/where/a.csv"], "--csv wants a file for the results, and no/where/a.csv cannot be written"),
+        (["--csv", "/proc/no/a.csv"], "--csv wants a file for the results, and /proc/no/a.csv cannot be written ("),
+        (
+            ["--", "--collection.lag", "1"],
+            "--collection.lag is decided by the bench, and would have no effect after --",
+        ),
+        (["--", "--collection.actors=2"], "--collection.actors is decided by the bench"),
         (["--", "--learner.clap", "1"], "there is no option --learner.clap for 'respawn train cartpole-ppo'"),
     ],
 )

@@ -6,10 +6,10 @@ from types import SimpleNamespace
 import pytest
 
 from bench_cases import read_csv
+from respawn.cli import result_files
 from respawn.cli.bench_files import ResultFiles
 from respawn.cli.bench_rows import ResultsError, carry_through, check_sizes, print_rows, rows_of, tell_failures
 from respawn.errors import ConfigError
-from respawn.runs import whole_files
 
 GOOD = {"mode": "sync", "num_envs": 8, "steps_per_sec_mean": 100.0, "others_cores": 0.0}
 BAD = {"mode": "overlap", "num_envs": 8, "rollout": 32, "of": "pole", "error": "no luck"}
@@ -73,7 +73,7 @@ def full_disk(monkeypatch):
         def write_text(path, text):
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(path))
 
-        patch.setattr(whole_files, "write_text", write_text)
+        patch.setattr(result_files, "write_text", write_text)
         yield patch.undo
 
 

@@ -36,3 +36,20 @@ def test_what_cannot_be_trained_is_refused_at_once(words, device, kind, sentence
     monkeypatch.chdir(tmp_path)
     with pytest.raises(kind, match=sentence):
         trained("mario", words, device=device)
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["--device", "cuda"], "--device is decided by the bench, and would have no effect after --; give --device"),
+        (["--minutes=1"], "--minutes is decided by the bench"),
+        (["--updates", "3"], "--updates is decided by the bench"),
+        (["--evaluation.every_updates", "3"], "--evaluation.every-updates is decided by the bench"),
+        (["--no-evaluation.greedy"], "--no-evaluation.greedy is decided by the bench"),
+        (["--checkpoints.every-seconds", "3"], "--checkpoints.every-seconds is decided by the bench"),
+    ],
+)
+def test_what_the_bench_decides_itself_is_refused(words, sentence):
+    with pytest.raises(ConfigError) as caught:
+        trained("cartpole-ppo", words, device="cpu")
+    assert str(caught.value).startswith(sentence)

@@ -112,7 +112,7 @@ def test_peers_can_be_left_out(respawn):
         (["--lanes", "0"], "--lanes must be at least 1, not 0"),
         (["--peers", "/"], "--peers wants the folder that train_sb3.py is in"),
         (["--peers-python", "no-such-python"], "--peers-python wants a Python"),
-        (["--csv", "no/where/a.csv"], "--csv wants a file for the results"),
+        (["--csv", "/proc/no/a.csv"], "--csv wants a file for the results"),
         (
             ["cartpole-ppo", "--", "--model.cor", "gru"],
             "there is no option --model.cor for 'respawn train",

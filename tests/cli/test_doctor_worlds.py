@@ -114,3 +114,22 @@ def test_mistakes_are_met_with_a_sentence(respawn, tmp_path):
     ):
         answer = respawn("doctor", "worlds", *words)
         assert answer.exit_code == 2 and answer.sentence.startswith(sentence), words
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["--backend", "fish", "--env-id", "Acrobot-v1"], "--env-id is for gymnasium, and 'fish' came; leave it out"),
+        (["--backend", "engine", "--imports", "a"], "--imports is for gymnasium, and 'engine' came; leave it out"),
+        (
+            ["--backend", "engine", "--workers", "2"],
+            "--workers is for gymnasium and gym-super-mario-bros, and 'engine'",
+        ),
+        (["--backend", "gymnasium", "--env-id", "Nope-v0"], "no environment is registered as 'Nope-v0'"),
+        (["--backend", "gymnasium", "--env-id", "a b"], "world.env-id must look like 'CartPole-v1'"),
+    ],
+)
+def test_what_would_have_no_effect_and_what_is_not_there_is_refused(respawn, recorded, words, sentence):
+    plans = recorded()
+    answer = respawn("doctor", "worlds", *words)
+    assert answer.exit_code == 2 and answer.sentence.startswith(sentence) and plans == []

@@ -114,7 +114,7 @@ def test_a_run_that_saved_nothing_has_no_policy(respawn, runs):
         (["pole", "--steps", "0"], "--steps must be at least 1, not 0"),
         (["pole", "--figure", "x.jpg"], "a figure is written as .png or .svg, and 'x.jpg' came"),
         (["pole", "--csv", "."], "--csv wants a file for the results, and . is a folder"),
-        (["pole", "--csv", "/proc/x.csv"], "/proc/x.csv cannot be written ("),
+        (["pole", "--csv", "/proc/x.csv"], "--csv wants a file for the results, and /proc/x.csv cannot be written ("),
         (["pole", "--figure", "/proc/x.png"], "/proc/x.png cannot be written ("),
         (["pole", "--fish", "3"], "--fish is for runs in the fish world, and pole is in another one"),
         (["pole", "--follow", "3"], "--follow is for runs in the fish world"),

@@ -132,7 +132,16 @@ def test_temperatures_make_more_daring_or_surer_and_one_changes_nothing(spec: Ac
 
 def test_what_a_temperature_does_to_probabilities_and_to_spreads():
     logits = Categorical(3).tempered(torch.tensor([0.0, 1.0, 3.0]), 2.0)
+    logits = logits - logits[0]
     assert torch.allclose(logits.softmax(-1), torch.tensor([0.0, 0.5, 1.5]).softmax(-1))
     mean, log_std = DiagonalGaussian(2).tempered(torch.tensor([0.3, -2.0, 0.0, 1.0]), 2.0).chunk(2)
     assert torch.equal(mean, torch.tensor([0.3, -2.0]))
     assert torch.allclose(log_std.exp(), torch.tensor([2.0, 2.0 * math.e]))
+
+
+@pytest.mark.parametrize("temperature", [1e-3, 1e-37, 1e-39, 1e-300])
+@pytest.mark.parametrize("family", [Categorical(2), MultiCategorical((2, 2))])
+def test_near_0_it_is_the_likeliest(family, temperature):
+    logits = torch.tensor([[0.4, 0.6] * (family.num_parameters // 2)]).log().expand(100, -1)
+    tempered = family.tempered(logits, temperature)
+    assert torch.equal(family.sample(tempered, torch.Generator().manual_seed(0)), family.mode(logits))

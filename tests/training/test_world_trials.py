@@ -62,7 +62,7 @@ def tried(tmp_path, monkeypatch):
             monkeypatch.setattr(sys, "executable", python)
 
     monkeypatch.setattr(world_trials, "LOOK_SECONDS", 0.05)
-    monkeypatch.setattr(world_trials, "STACK_SECONDS", 0.3)
+    monkeypatch.setattr(world_trials, "STACK_SECONDS", 2.0)
     monkeypatch.setattr(world_trials, "GRACE_SECONDS", 0.3)
     return carry_out
 
@@ -85,8 +85,8 @@ def test_a_good_trial_leaves_a_record_and_nothing_else(tried, tmp_path):
 
 
 def test_one_that_hangs_is_ended_and_says_where_it_stood(tried, tmp_path):
-    record = tried(HANGS, limit_seconds=1.5)
-    assert record["error"] == "hung for more than 1.5 s in step, and left no result"
+    record = tried(HANGS, limit_seconds=6.0)  # of which a busy machine may take some to start it
+    assert record["error"] == "hung for more than 6 s in step, and left no result"
     assert record["steps_done"] == 100 and not record["ok"]
     assert "its stack" in last_output(record)
     assert is_gone(int((tmp_path / "pid").read_text()))
@@ -154,3 +154,17 @@ def test_every_trial_is_in_the_report_as_soon_as_it_is_over(tmp_path, monkeypatc
     records = run_trials([planned(trial=1), planned(trial=2)], tmp_path / "out", tell)
     assert told == [(1, 1), (2, 2)]
     assert json.loads((tmp_path / "out" / "summary.json").read_text()) == summarize(records)
+
+
+def test_what_was_tried_before_an_interruption_is_summed_up_and_told(tmp_path, monkeypatch):
+    def run(plan, folder):
+        if plan.trial == 2:
+            raise KeyboardInterrupt
+        return record_of(plan.trial)
+
+    monkeypatch.setattr(world_trials, "run_trial", run)
+    out = tmp_path / "out"
+    with pytest.raises(KeyboardInterrupt) as stop:
+        run_trials([planned(trial=trial) for trial in (1, 2, 3)], out, lambda record: None)
+    assert stop.value.__notes__ == [f"after 1 of 3 trials; their report and summary are in {out}"]
+    assert json.loads((out / "summary.json").read_text())["trials"] == 1

@@ -45,14 +45,19 @@ Source: TypeAlias = Literal["metadata", "checkpoint", "assumed"]
 class Wishes:
     """How to go about it."""
 
-    rollout_steps: int = USUAL_ROLLOUT_STEPS
-    """of a rollout, where neither metadata nor checkpoint say"""
+    rollout_steps: int | None = None
+    """of a rollout, where neither metadata nor checkpoint say, or others were assumed before; None: the usual"""
     dry_run: bool = False
     """only say what would be done"""
     backup: bool = True
     """keep each file as it was, once, as NAME.json.bak"""
     update_if_lower: bool = False
     """also raise steps that are lower than what is computed"""
+
+    @property
+    def assumed_steps(self) -> int:
+        """Of a rollout, where nobody says."""
+        return USUAL_ROLLOUT_STEPS if self.rollout_steps is None else self.rollout_steps
 
 
 @dataclass(frozen=True)
@@ -152,7 +157,8 @@ def _of_file(path: Path, wishes: Wishes) -> Mending | None:
 def _planned(metadata: Metadata, wishes: Wishes) -> Mending:
     """What is to be done with a file; `updated` where it is to be written."""
     before = metadata.step
-    if before > 0 and not wishes.update_if_lower:
+    is_known_better = wishes.rollout_steps is not None and metadata.assumed_steps not in (0, wishes.rollout_steps)
+    if before > 0 and not (wishes.update_if_lower or is_known_better):
         outcome: Outcome = "already_reconstructed" if metadata.is_reconstructed else "already_has_step"
         return Mending(metadata.path, outcome, before)
     mending = _as_known(metadata, wishes)
@@ -160,8 +166,8 @@ def _planned(metadata: Metadata, wishes: Wishes) -> Mending:
         return replace(mending, outcome="no_update_info")
     if mending.num_envs is None:
         return replace(mending, outcome="missing_num_envs")
-    computed = mending.update * mending.num_envs * (mending.rollout_steps or wishes.rollout_steps)
-    if before >= computed:
+    computed = mending.update * mending.num_envs * (mending.rollout_steps or wishes.assumed_steps)
+    if computed == before or computed <= (metadata.first_step if is_known_better else before):
         return replace(mending, outcome="current_step>=computed", step_after=computed)
     return replace(mending, outcome="would_update" if wishes.dry_run else "updated", step_after=computed)
 
@@ -181,7 +187,7 @@ def _as_known(metadata: Metadata, wishes: Wishes) -> Mending:
         update=update,
         update_from=update_from,
         num_envs=num_envs,
-        rollout_steps=rollout_steps or wishes.rollout_steps,
+        rollout_steps=rollout_steps or wishes.assumed_steps,
         rollout_steps_from=rollout_steps_from or "assumed",
         note=note,
     )
@@ -207,12 +213,13 @@ def _first_said(by_metadata: int, by_checkpoint: int) -> tuple[int | None, Sourc
 
 def _write(metadata: Metadata, mending: Mending, wishes: Wishes) -> None:
     """Write the file as it should be, whole or not at all; before that, once, a copy of what it was."""
+    assert mending.step_after is not None
+    content = with_step(metadata, mending.step_after, _audit(mending, metadata.first_step))
     target = metadata.path.resolve()  # a link stays one
     backup = target.with_name(f"{target.name}.bak")
     if wishes.backup and not backup.exists():
         _write_like(target, backup, metadata.content)
-    assert mending.step_after is not None
-    _write_like(target, target, with_step(metadata, mending.step_after, _audit(mending)))
+    _write_like(target, target, content)
 
 
 def _write_like(model: Path, path: Path, content: bytes) -> None:
@@ -223,7 +230,7 @@ def _write_like(model: Path, path: Path, content: bytes) -> None:
             os.fchmod(file.fileno(), stat.S_IMODE(model.stat().st_mode))
 
 
-def _audit(mending: Mending) -> dict[str, Any]:
+def _audit(mending: Mending, first_step: int) -> dict[str, Any]:
     """How the step came about, for whoever reads the file later."""
     if mending.update_from == "checkpoint":
         method = "checkpoint_plus_rollout"
@@ -236,5 +243,5 @@ def _audit(mending: Mending) -> dict[str, Any]:
         "formula": FORMULA,
         "computed_at": utc_now(),
         "checkpoint_global_update": mending.update if mending.update_from == "checkpoint" else None,
-        "previous_global_step": mending.step_before,
+        "previous_global_step": first_step,
     }

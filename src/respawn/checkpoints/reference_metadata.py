@@ -34,6 +34,7 @@ _ROLLOUT = (
 """Where the length of a rollout may stand, in metadata or in a configuration."""
 _SETTINGS = ("config", "training_config")
 """Where a whole configuration may stand."""
+_INDENT = re.compile(rb'\n( *)"')
 _MOST_BYTES = 1 << 24
 """Metadata is a few thousand bytes long."""
 
@@ -77,6 +78,24 @@ class Metadata:
     def is_reconstructed(self) -> bool:
         """Whether its step was computed once."""
         return bool(self.data.get(AUDIT))
+
+    @property
+    def assumed_steps(self) -> int:
+        """The steps of a rollout that were assumed when its step was computed; 0: none were."""
+        audit = self._audit
+        # The tool of that system did not say where it had them from: it always assumed them.
+        is_assumed = audit.get("rollout_steps_from", "assumed") == "assumed"
+        return (whole_number(audit, "rollout_steps") or 0) if is_assumed else 0
+
+    @property
+    def first_step(self) -> int:
+        """Its step before any was computed."""
+        return self.step if not self.is_reconstructed else whole_number(self._audit, "previous_global_step") or 0
+
+    @property
+    def _audit(self) -> Mapping[str, Any]:
+        audit = self.data.get(AUDIT)
+        return audit if isinstance(audit, dict) else {}
 
     @property
     def payload(self) -> Path:
@@ -142,9 +161,13 @@ def with_step(metadata: Metadata, step: int, audit: Mapping[str, Any]) -> bytes:
     held[_STEP] = step
     data[AUDIT] = dict(audit)
     content = metadata.content
-    indent = 2 if b"\n" in content.strip() else None
-    text = json.dumps(data, indent=indent, ensure_ascii=content.isascii())
-    return text.encode() + (b"\n" if content.endswith(b"\n") else b"")
+    indented = _INDENT.search(content)
+    indent = None if indented is None else len(indented[1])
+    try:
+        text = json.dumps(data, indent=indent, ensure_ascii=content.isascii()).encode()
+    except UnicodeEncodeError:  # half a character, which stood there escaped
+        text = json.dumps(data, indent=indent, ensure_ascii=True).encode()
+    return text + (b"\n" if content.endswith(b"\n") else b"")
 
 
 def _has_counts(data: Mapping[str, Any]) -> bool:

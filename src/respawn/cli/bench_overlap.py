@@ -8,7 +8,7 @@ import tyro
 from respawn.cli.arguments import check_at_least, parse
 from respawn.cli.bench_files import FileOption, ResultFiles
 from respawn.cli.bench_rows import Keep, Measured, carry_through, check_sizes, print_rows, rows_of
-from respawn.cli.bench_settings import split_settings, trained
+from respawn.cli.bench_settings import DECIDED, split_settings, trained
 from respawn.cli.progress import Tell
 from respawn.contracts.settings import check_between
 from respawn.errors import ConfigError
@@ -21,6 +21,13 @@ NOTE = (
     "Ratio: to the first row of the same lanes and steps, median of the turns. CUDA graphs, where a preset has them, "
     "are for sync alone."
 )
+
+
+_DECIDED = {
+    **DECIDED,
+    "--collection.lag": "give --lags before the --",
+    "--collection.actors": "give --actors before the --",
+}
 
 
 @dataclass(frozen=True)
@@ -83,7 +90,7 @@ def main(words: list[str]) -> int:
 
 
 def _measure(arguments: OverlapArguments, settings: list[str], tell: Tell, keep: Keep) -> Measured:
-    config = trained(arguments.preset, settings, device=arguments.device, threads=arguments.threads)
+    config = trained(arguments.preset, settings, device=arguments.device, threads=arguments.threads, decided=_DECIDED)
     # Imported only now: what is above needs no torch, which takes seconds to load.
     from respawn.training.bench_case import Way
     from respawn.training.bench_overlap import OverlapPlan, measure_overlap

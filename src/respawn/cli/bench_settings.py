@@ -1,6 +1,6 @@
 """Which trainings a bench measures: presets, with the settings that follow `--`."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -8,10 +8,21 @@ from typing import TYPE_CHECKING
 from respawn.cli.arguments import parse
 from respawn.cli.engine_built import engine_must_be_built
 from respawn.cli.train import with_whole_rom_option
+from respawn.errors import ConfigError
 from respawn.presets import find_preset
 
 if TYPE_CHECKING:
     from respawn.training.config import RunConfig
+
+
+DECIDED: Mapping[str, str] = {
+    "--device": "give --device before the --",
+    "--updates": "leave it out",
+    "--minutes": "leave it out",
+    "--evaluation.": "leave it out, for nothing is judged",
+    "--checkpoints.": "leave it out, for nothing is saved",
+}
+"""Settings of a training that every bench decides itself, and what to do instead; with a dot at the end: a room's."""
 
 
 def split_settings(words: Sequence[str]) -> tuple[list[str], list[str]]:
@@ -23,7 +34,14 @@ def split_settings(words: Sequence[str]) -> tuple[list[str], list[str]]:
     return words[:place], words[place + 1 :]
 
 
-def trained(preset: str, settings: Sequence[str], *, device: str, threads: int | None = None) -> "RunConfig":
+def trained(
+    preset: str,
+    settings: Sequence[str],
+    *,
+    device: str,
+    threads: int | None = None,
+    decided: Mapping[str, str] = DECIDED,
+) -> "RunConfig":
     """The configuration of a preset with other settings, refused at once where it could not be trained here.
 
     Args:
@@ -31,7 +49,9 @@ def trained(preset: str, settings: Sequence[str], *, device: str, threads: int |
       settings: as `respawn train` takes them.
       device: where to compute.
       threads: that torch computes with; None: as the preset has it.
+      decided: settings that would have no effect, and what to do instead.
     """
+    _refuse(settings, decided)
     # Imported only now: what is above needs no torch, which takes seconds to load.
     from respawn.training.config import RunConfig
     from respawn.training.device import resolve_device, resolve_threads
@@ -48,3 +68,12 @@ def trained(preset: str, settings: Sequence[str], *, device: str, threads: int |
 
         find_rom(Path(config.world.rom) if config.world.rom else None, config.world.region)
     return config
+
+
+def _refuse(settings: Sequence[str], decided: Mapping[str, str]) -> None:
+    """Refuse settings that would have no effect."""
+    for word in settings:
+        option = word.partition("=")[0].replace("_", "-")
+        for name, instead in decided.items():
+            if option == name or (name.endswith(".") and option.replace("--no-", "--").startswith(name)):
+                raise ConfigError(f"{option} is decided by the bench, and would have no effect after --; {instead}")

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import tyro
 from rich.markup import escape
 
-from respawn.checkpoints.migration import USUAL_ROLLOUT_STEPS, Mending, Migration, Outcome, Wishes, migrate
+from respawn.checkpoints.migration import Mending, Migration, Outcome, Wishes, migrate
 from respawn.cli.arguments import check_at_least, parse
 from respawn.cli.progress import progress_bar
 from respawn.cli.tables import console, new_table, number
@@ -47,8 +47,8 @@ class MigrateArguments:
     """say what would be done, and do nothing"""
     no_backup: bool = False
     """do not keep each file as it was, as NAME.json.bak"""
-    rollout_steps: int = USUAL_ROLLOUT_STEPS
-    """steps of a rollout, assumed where neither metadata nor checkpoint say"""
+    rollout_steps: int | None = None
+    """steps of a rollout, where neither metadata nor checkpoint say, and where others were assumed before; none: 64"""
     update_if_lower: bool = False
     """also raise steps that are not 0 and lower than what is computed"""
     json: bool = False
@@ -85,6 +85,7 @@ def as_json(migration: Migration, wishes: Wishes) -> dict[str, Any]:
     return {
         "folder": str(migration.folder),
         **asdict(wishes),
+        "rollout_steps": wishes.assumed_steps,
         "outcomes": migration.outcomes,
         "passed_over": migration.passed_over,
         "problems": list(migration.problems),
@@ -130,7 +131,7 @@ def _in_the_end(migration: Migration, wishes: Wishes) -> str:
     assumed = sum(each.rollout_steps_from == "assumed" for each in migration.files if each.step_after is not None)
     said = f"{number(len(migration.files))} metadata files{other}."
     if assumed:
-        said += f" In {number(assumed)} of them rollouts of {wishes.rollout_steps} steps were assumed: "
+        said += f" In {number(assumed)} of them rollouts of {wishes.assumed_steps} steps were assumed: "
         said += "say --rollout-steps if they were longer or shorter."
     if wishes.dry_run:
         return f"{said} Nothing was changed: a dry run."

@@ -14,7 +14,7 @@ from rich.markup import escape
 
 from respawn.cli.arguments import check_at_least, parse
 from respawn.cli.tables import console, new_table
-from respawn.contracts.settings import check_above, check_between
+from respawn.contracts.settings import check_above, check_between, option_name
 from respawn.errors import ConfigError, RespawnError
 
 if TYPE_CHECKING:
@@ -23,6 +23,12 @@ if TYPE_CHECKING:
 _LONGEST_SECONDS = 1_000_000.0
 _TIMES = {"construct_seconds": "construct", "reset_seconds": "reset", "step_seconds": "all steps"}
 _OUTPUT_BYTES = 1_500
+_OWN = {
+    "env_id": ("gymnasium",),
+    "imports": ("gymnasium",),
+    "workers": ("gymnasium", "gym-super-mario-bros"),
+}
+"""Options that are for some backends only."""
 
 
 @dataclass(frozen=True)
@@ -75,6 +81,7 @@ def main(words: list[str]) -> int:
         and (not arguments.out.is_dir() or any(arguments.out.iterdir()))
     ):
         raise ConfigError(f"--out wants a folder that is empty or not there yet, and {arguments.out} is neither")
+    _refuse_strangers(arguments)
     plans = _plans(arguments)
     # Imported only now: what is above needs no torch, which takes seconds to load.
     from respawn.training.world_trials import run_trials, summarize
@@ -90,6 +97,27 @@ def main(words: list[str]) -> int:
     if kept and not arguments.json:
         console().print(f"[dim]report and summary are in {escape(str(out))}[/]")
     return 1 if summary["failed"] else 0
+
+
+def _refuse_strangers(arguments: DoctorWorldsArguments) -> None:
+    """Refuse options of other backends, which would have no effect, and what is no environment's id."""
+    for name, backends in _OWN.items():
+        is_given = getattr(arguments, name) != DoctorWorldsArguments.__dataclass_fields__[name].default
+        if is_given and arguments.backend not in (*backends, "all"):
+            whose = " and ".join(backends)
+            raise ConfigError(f"{option_name('--', name)} is for {whose}, and '{arguments.backend}' came; leave it out")
+    if arguments.backend == "gymnasium":
+        _check_environment(arguments)
+
+
+def _check_environment(arguments: DoctorWorldsArguments) -> None:
+    """Refuse what is no environment, as far as can be said without importing or making any: that may be what hangs."""
+    from respawn.worlds.foreign.config import ForeignConfig
+    from respawn.worlds.foreign.making import check_registered
+
+    world = ForeignConfig(env_id=arguments.env_id, imports=arguments.imports)
+    if not arguments.imports and ":" not in arguments.env_id:
+        check_registered(world.plan)
 
 
 def _plans(arguments: DoctorWorldsArguments) -> "list[TrialPlan]":

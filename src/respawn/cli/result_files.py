@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from respawn.errors import ConfigError
+from respawn.errors import ConfigError, VideoError
 from respawn.evaluation.out_files import prepare_place
 from respawn.runs.layout import RunFolder
 from respawn.runs.whole_files import write_text
@@ -12,18 +12,15 @@ _RESULTS = (".csv", ".md")
 
 
 def check_result_file(option: str, path: Path | None) -> None:
-    """Refuse a file that could not be written, or holds something else than results; its folder is made.
+    """Refuse a file that could not be written, or holds something else than results. Nothing is left there.
 
     Args:
       option: by which it was asked for.
       path: of the file; None: none was asked for.
     """
-    if path is None:
-        return
-    problem = _why_not(path)
+    problem = None if path is None else _why_not(path)
     if problem is not None:
         raise ConfigError(f"{option} wants a file for the results, and {path} {problem}; name another")
-    prepare_place(path.resolve(), option)
 
 
 def write_result(path: Path, text: str) -> None:
@@ -47,4 +44,8 @@ def _why_not(path: Path) -> str | None:
     run = run_around(place.parent)
     if run is not None and place.exists() and place.suffix.lower() not in _RESULTS:
         return f"is a file of the run {run.name}"
+    try:
+        prepare_place(next(parent for parent in place.parents if parent.exists()) / place.name)
+    except VideoError as error:
+        return f"cannot be written ({getattr(error.__cause__, 'strerror', error)})"
     return None

@@ -45,6 +45,10 @@ class ActionDistribution(Protocol):
         ...
 
 
+_COLDEST = 1e-30
+"""A temperature that is not 0 in single precision either; below it nothing is drawn any more."""
+
+
 class Categorical:
     """One of `num_actions` choices; parameters are logits, actions int64 [...]."""
 
@@ -74,8 +78,9 @@ class Categorical:
         return (log_probs.exp() * (log_probs - others.log_softmax(-1))).sum(-1)
 
     def tempered(self, parameters: Tensor, temperature: float) -> Tensor:
-        """Logits divided by the temperature: which action is the likeliest stays."""
-        return parameters / temperature
+        """Logits divided by the temperature: which action is the likeliest stays, however near to 0 it is."""
+        largest = parameters.amax(-1, keepdim=True)
+        return (parameters - largest) / max(temperature, _COLDEST) + largest
 
 
 class MultiCategorical:
@@ -115,8 +120,9 @@ class MultiCategorical:
         return torch.stack([choice.kl(logits, other) for choice, logits, other in pairs], -1).sum(-1)
 
     def tempered(self, parameters: Tensor, temperature: float) -> Tensor:
-        """Every choice's logits divided by the temperature."""
-        return parameters / temperature
+        """Every choice's logits, each divided by the temperature."""
+        parts = zip(self._choices, parameters.split_with_sizes(self._sizes, -1), strict=True)
+        return torch.cat([choice.tempered(logits, temperature) for choice, logits in parts], -1)
 
 
 class DiagonalGaussian:

@@ -61,6 +61,7 @@ class TrainingCase:
         config = replace(
             config,
             updates=MOST_UPDATES,
+            minutes=None,
             evaluation=replace(config.evaluation, every_updates=0, stop_at=None, video_every=0),
             checkpoints=replace(config.checkpoints, every_updates=0, every_seconds=0.0),
             observers=replace(config.observers, console=False),

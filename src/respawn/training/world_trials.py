@@ -41,14 +41,19 @@ def run_trials(plans: Sequence[TrialPlan], out: Path, tell: Callable[[Record], N
       tell: is told each record.
     """
     out.mkdir(parents=True, exist_ok=True)
-    records = []
-    for plan in plans:
-        record = run_trial(plan, out / f"{plan.backend}-{plan.trial:03d}")
-        with (out / REPORT).open("a", encoding="utf-8") as report:
-            report.write(json.dumps(record) + "\n")
-        tell(record)
-        records.append(record)
-    write_json_atomically(out / SUMMARY, summarize(records))
+    records: list[Record] = []
+    try:
+        for plan in plans:
+            record = run_trial(plan, out / f"{plan.backend}-{plan.trial:03d}")
+            with (out / REPORT).open("a", encoding="utf-8") as report:
+                report.write(json.dumps(record) + "\n")
+            tell(record)
+            records.append(record)
+    except KeyboardInterrupt as stop:
+        stop.add_note(f"after {len(records)} of {len(plans)} trials; their report and summary are in {out}")
+        raise
+    finally:
+        write_json_atomically(out / SUMMARY, summarize(records))
     return records
 
 

@@ -76,6 +76,20 @@ def test_a_failure_names_its_cause_and_the_way_on(made):
     assert finding.action == f"read {made.folder.failure}, mend what caused it; then: {RESUME}"
 
 
+def test_a_run_that_ended_itself_because_it_hung_names_its_trace(made):
+    trace(made, "stalled-1.txt", 500)
+    path = trace(made, "stalled-2.txt", 1000)
+    trace(made, "slow-steps-1.txt", 2000)
+    cause = f"nothing has moved for 6 s: MainThread is in 'world'; the stacks of all threads are in traces/{path.name}"
+    made.status("failed", cause=cause).event(Event("stalled", cause, "error", {"trace": str(path)}))
+    made.folder.failure.write_text(cause)  # which says no more
+    assert (
+        about(made, "the run failed: nothing has moved").action == f"read {path}, mend what caused it; then: {RESUME}"
+    )
+    path.unlink()
+    assert f"read {made.folder.failure}, mend" in about(made, "the run failed: nothing has moved").action
+
+
 @pytest.mark.parametrize(
     ("newest", "said"),
     [(30, ""), (29, ", and 1 update after the newest checkpoint will be made again"), (20, ", and 10 updates after")],

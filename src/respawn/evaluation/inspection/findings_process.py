@@ -1,6 +1,7 @@
 """Findings about the run's process: whether it lives and moves, how it ended, what it lost and what it uses up."""
 
 from collections.abc import Iterator
+from pathlib import Path
 
 from respawn.evaluation.inspection.finding import Finding, Severity, then
 from respawn.evaluation.inspection.inspect import Inspection
@@ -46,7 +47,8 @@ def ended(seen: Inspection, resume: str) -> Iterator[Finding]:
     life = seen.life
     if life.status == "failed":
         cause = life.cause or life.failure_line or "the cause is not recorded"
-        read = f"read {seen.folder.failure}, mend what caused it" if seen.evidence.failure else "mend what caused it"
+        where = _stacks(seen, cause) or seen.evidence.failure
+        read = f"read {where}, mend what caused it" if where else "mend what caused it"
         yield Finding("bad", f"the run failed: {cause}", f"{read}{then(resume)}")
     elif life.status == "killed":
         sentence = f"the process is gone without having ended the run{_lost(seen)}"
@@ -58,6 +60,11 @@ def ended(seen: Inspection, resume: str) -> Iterator[Finding]:
     if may_go_on and not seen.is_writable:
         sentence = f"{seen.folder.path} may not be written to"
         yield Finding("bad", sentence, "see to its permissions, and whether the disk is mounted read-only (mount)")
+
+
+def _stacks(seen: Inspection, cause: str) -> str | None:
+    """The trace that the cause names, as of a run that ended itself because it hung: failure.txt only repeats it."""
+    return next((trace for trace in seen.evidence.traces if Path(trace).name in cause), None)
 
 
 def _lost(seen: Inspection) -> str:

@@ -57,6 +57,14 @@ def import_modules(plan: EnvPlan) -> None:
             ) from problem
 
 
+def check_registered(plan: EnvPlan) -> None:
+    """Raise if nothing is registered by that id; nothing is made, and nothing imported."""
+    try:
+        gymnasium.spec(plan.env_id)
+    except error.Error as problem:
+        raise ConfigError(_unknown_id(plan, problem)) from problem
+
+
 def make_env(plan: EnvPlan) -> Env:
     """Make one environment.
 

@@ -26,7 +26,7 @@ class RewardConfig:
     """What each thing that happens is worth. A knob each: schedules.reward-… bends it over the run."""
 
     distance: float = 0.1
-    """for each pixel to the right; ground that was covered before a maze threw Mario back pays nothing again"""
+    """for each pixel to the right, minus each to the left; ground covered before a maze threw Mario back pays once"""
     score: float = 0.0
     """for each point of the game's score"""
     time: float = -0.1
