@@ -75,6 +75,46 @@ def test_small_numbers_are_refused_by_their_option():
     check_at_least(Arguments(updates=None), {"updates": 1})
 
 
+@dataclass(frozen=True)
+class Numbered:
+    """Try with a number."""
+
+    name: Annotated[str, tyro.conf.Positional]
+    trial: Annotated[int, tyro.conf.Positional]
+    share: Annotated[float, tyro.conf.Positional] = 0.5
+    json: bool = False
+
+
+def test_a_word_where_a_number_belongs_is_answered_as_that_of_an_option():
+    with pytest.raises(ConfigError, match=r"^TRIAL wants a whole number, but 'x' came; see 'respawn try --help'$"):
+        parse(Numbered, ["s1", "--json", "x"], "respawn try")
+    with pytest.raises(ConfigError, match=r"^SHARE wants a number, but 'much' came; "):
+        parse(Numbered, ["s1", "1", "much"], "respawn try")
+    assert parse(Numbered, ["s1", "-1", "2"], "respawn try") == Numbered("s1", -1, 2.0)
+
+
+def test_the_usage_fits_the_terminal_and_keeps_options_with_their_values(capsys, monkeypatch):
+    @dataclass(frozen=True)
+    class Wordy:
+        """Try."""
+
+        storage: Annotated[str, tyro.conf.arg(metavar="URL")] = "here"
+        sweeps: Annotated[str, tyro.conf.arg(metavar="DIR")] = "there"
+        redraw: bool = False
+        json: bool = False
+
+    shown = {}
+    for columns in (50, 120):
+        monkeypatch.setenv("COLUMNS", str(columns))
+        with pytest.raises(SystemExit):
+            parse(Wordy, ["--help"], "respawn try")
+        shown[columns] = capsys.readouterr().out.partition("\n\n")[0].splitlines()
+    assert shown == {
+        50: ["usage: respawn try [-h] [--storage URL]", "  [--sweeps DIR] [--redraw] [--json]"],
+        120: ["usage: respawn try [-h] [--storage URL] [--sweeps DIR] [--redraw] [--json]"],
+    }
+
+
 def test_what_only_tyro_finds_wrong_is_still_one_sentence():
     @dataclass(frozen=True)
     class Pair:

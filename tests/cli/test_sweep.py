@@ -13,10 +13,11 @@ import pytest
 from respawn.cli import sweep_run
 from respawn.learners.ppo.learner import PPOLearner
 from respawn.presets import find_preset
-from respawn.sweeps import worker
+from respawn.sweeps import finals, worker
 from respawn.sweeps.default_space import default_space
 from respawn.sweeps.publish import publish
 from respawn.sweeps.space import read_space
+from respawn.sweeps.storage import load_study
 from respawn.sweeps.worker import ENDED
 
 SPACE = "learner.clip = { low = 0.1, high = 0.4 }\nmodel.hidden_sizes = [[4], [8, 8]]\n"
@@ -236,6 +237,50 @@ def test_runs_of_that_name_are_not_taken_over(sweep):
     assert sweep("--trials", "1", "--learner.epochs", "2", "--finalists", "0").exit_code == 0
 
 
+def test_a_refused_sweep_leaves_one_that_is_just_beginning_as_it_is(sweep, respawn, storage, monkeypatch):
+    """Its study has no trials yet, as its workers are still starting; the second is refused for its --runs."""
+    with monkeypatch.context() as patch:
+        patch.setattr(HereSupervisor, "work", lambda self, workers: 130)
+        assert sweep("--trials", "1").exit_code == 130
+    Path("others/small-t0000").mkdir(parents=True)
+    assert sweep("--trials", "1", "--runs", "others").exit_code == 2
+    assert "Study small: 0 trials, none begun" in respawn("sweep", "show", "small", *storage).out
+    assert sweep("--trials", "1", "--finalists", "0").exit_code == 0
+
+
+def test_what_was_enqueued_is_tried(sweep):
+    sweep("--trials", "1", "--finalists", "0")
+    study, _ = load_study("journal:small.log", "small")
+    for clip in (0.25, 0.35):
+        study.enqueue_trial({"learner.clip": clip})
+    answer = sweep("--trials", "2", "--finalists", "0")
+    assert "1 of 2 trials are done, 0 begun, 2 waiting; going on." in answer.out
+    assert "Those that wait beyond --trials 2 are tried with --trials 3." in answer.out
+    assert "Trial   1 (2 of 2) begins: clip 0.25, hidden sizes" in answer.out
+    assert "Study small: 3 trials, 2 complete, 1 waiting" in answer.out
+
+
+@pytest.mark.parametrize(("error", "exit_code"), [(KeyboardInterrupt(), 130), (RuntimeError("the pole broke"), 1)])
+def test_what_ends_the_finals_does_not_take_the_results_along(sweep, monkeypatch, error, exit_code):
+    published = []
+    monkeypatch.setattr(sweep_run, "publish", lambda *words: published.append(words[-1]))
+    with monkeypatch.context() as patch:
+        patch.setattr(finals, "judge_again", lambda *words: (_ for _ in ()).throw(error))
+        assert sweep("--trials", "1").exit_code == exit_code
+    assert published == [[]]
+    assert {"trials.csv", "best.toml", "summary.json"} <= {path.name for path in Path("sweeps/small").iterdir()}
+    assert sweep("--trials", "1").exit_code == 0
+    assert [len(known) for known in published] == [0, 0, 1]  # and again with what was found on fresh seeds
+    assert "on 3 fresh seeds" in Path("sweeps/small/best.toml").read_text()
+
+
+def test_the_default_space_goes_with_the_settings_asked_for(respawn, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    lanes = ["--collection.num-lanes", "2", "--storage", "journal:/nowhere/at/all"]
+    answer = respawn("sweep", "cartpole-ppo", *lanes)  # nobody asked for a GRU, which wants more lanes
+    assert "--storage of 'journal' cannot be opened" in answer.sentence
+
+
 def test_a_temporary_study_is_kept_nowhere(sweep, respawn):
     answer = sweep("--trials", "1", "--finalists", "0", "--storage", "temporary")
     assert answer.exit_code == 0 and Path("sweeps/small/summary.json").is_file()
@@ -270,6 +315,7 @@ def test_a_trial_that_is_left_can_be_dropped(sweep, respawn, storage, monkeypatc
         (["space"], "'respawn sweep space' wants PRESET"),
         (["space", "nope"], "there is no preset 'nope'"),
         (["drop", "none"], "'respawn sweep drop' wants TRIAL"),
+        (["drop", "none", "x"], "TRIAL wants a whole number, but 'x' came"),
         (["drop", "none", "0"], "there is no study 'none' in "),
     ],
 )
@@ -312,6 +358,4 @@ def test_help_fits_a_terminal(respawn):
     for words in (["--help"], ["show", "--help"], ["space", "--help"], ["drop", "--help"]):
         answer = respawn("sweep", *words)
         assert answer.exit_code == 0
-        # tyro writes all options of a small command into one line, however long it becomes.
-        lines = [line for line in answer.out.splitlines() if not line.startswith("usage: respawn sweep show")]
-        assert max(map(len, lines)) <= 80
+        assert max(map(len, answer.out.splitlines())) <= 80

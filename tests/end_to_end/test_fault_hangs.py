@@ -25,7 +25,7 @@ LAGS = {
     "lag0": CollectionConfig(num_lanes=3, horizon_steps=8),
     "lag1": CollectionConfig(num_lanes=3, horizon_steps=8, lag=1),
 }
-WATCHED = ObserversConfig(console=False, tensorboard=False, heartbeat_seconds=0.2, stall_seconds=2.0)
+WATCHED = ObserversConfig(console=False, tensorboard=False, heartbeat_seconds=0.2, stall_seconds=4.0)
 HANGS_AT = 60
 """The step of the training world, in the eighth rollout, that does not come back by itself."""
 
@@ -92,7 +92,7 @@ def test_it_is_told_with_all_stacks_and_when_it_moves_again(lag, released, tmp_p
     event = the_alarm(folder, "stalled")
     who = "MainThread" if lag == "lag0" else "collector"
     assert event.level == "error" and event.facts[who] == "world"
-    assert f"{who} is in 'world'" in event.message and "nothing has moved for 2 s: " in event.message
+    assert f"{who} is in 'world'" in event.message and "nothing has moved for 4 s: " in event.message
     (path,) = folder.traces.glob("stalled-*.txt")
     assert event.message.endswith(f"; the stacks of all threads are in traces/{path.name}")
     assert "in wait_for_the_console" in path.read_text()
@@ -182,7 +182,7 @@ def test_the_process_ends_with_exit_code_1_and_resumes_where_it_was(how, tmp_pat
     ]
     words += ["--world.imports", "troubled", "--world.env-id", "Troubled-v0"]
     words += ["--world.env-kwargs", "trouble", str(trouble), "how", how, "at", str(HANGS_AT)]
-    words += ["--observers.stall-seconds", "3", "--observers.heartbeat-seconds", "0.5", "--faults.stall", "stop"]
+    words += ["--observers.stall-seconds", "8", "--observers.heartbeat-seconds", "0.5", "--faults.stall", "stop"]
     process = start("train", "cartpole-ppo", *words)
     _, complaint = process.communicate(timeout=PATIENCE_SECONDS)
     assert process.returncode == 1, complaint

@@ -188,6 +188,99 @@ def test_one_whose_process_died_at_any_moment_of_taking_it_is_taken_up_at_once(t
     assert writes > 1
 
 
+def sooner(study, folder, monkeypatch):
+    """Let another machine claim a trial between the moment that ours looks and the moment that it begins one."""
+    claimed, real = [], study.add_trial
+
+    def add_trial(trial):
+        monkeypatch.setattr(study, "add_trial", real)
+        claimed.append(next_one(study, folder))
+        real(trial)
+
+    monkeypatch.setattr(study, "add_trial", add_trial)
+    return claimed
+
+
+def test_machines_that_choose_at_the_same_moment_draw_what_one_alone_would(study, folder, tmp_path, monkeypatch):
+    alone, own = study_of(DEFINITION), folder_in(tmp_path, "alone")
+    expected = [next_one(alone, own) for _ in range(2)]
+    theirs = sooner(study, folder_in(tmp_path, "elsewhere"), monkeypatch)
+    ours = next_one(study, folder)
+    assert [(claim.number, claim.drawn) for claim in (*theirs, ours)] == [
+        (claim.number, claim.drawn) for claim in expected
+    ]
+    assert ours.drawn != theirs[0].drawn
+    assert [trial.user_attrs[RUN] for trial in study.trials] == ["small-t0000", "small-t0001"]
+
+
+def test_one_too_many_is_withdrawn(study, folder, tmp_path, monkeypatch):
+    held = [next_one(study, folder) for _ in range(2)]
+    theirs = sooner(study, folder_in(tmp_path, "elsewhere"), monkeypatch)
+    assert next_one(study, folder) is None
+    assert theirs[0].number == 2 and study.trials[2].state == TrialState.RUNNING
+    assert study.trials[3].state == TrialState.FAIL and not study.trials[3].params
+    assert study.trials[3].user_attrs[CAUSE] == "it was withdrawn, as 3 trials had been begun before it"
+    assert next_one(study, folder) is None and len(study.trials) == 4
+    more = next_one(study, folder, Order(5, "tpe", "small"))
+    assert (more.number, more.is_taken_up) == (4, False) and len(held) == 2
+
+
+def test_one_too_many_whose_process_died_before_it_was_withdrawn_is_not_tried(study, folder, tmp_path, monkeypatch):
+    order = Order(1, "tpe", "small")
+    theirs = sooner(study, folder_in(tmp_path, "elsewhere"), monkeypatch)
+    with monkeypatch.context() as patch, pytest.raises(Killed):
+        patch.setattr(study, "tell", lambda *words, **facts: (_ for _ in ()).throw(Killed))
+        next_one(study, folder, order)
+    assert len(theirs) == 1 and study.trials[1].state == TrialState.RUNNING
+    assert next_one(study, folder, order) is None
+    assert study.trials[1].state == TrialState.FAIL
+
+
+def test_one_that_was_begun_when_more_were_wanted_is_still_taken_up(study, folder):
+    claims = [next_one(study, folder) for _ in range(3)]
+    claims[2].lock.release()
+    again = next_one(study, folder, Order(1, "tpe", "small"))
+    assert (again.number, again.is_taken_up, again.drawn) == (2, True, claims[2].drawn)
+
+
+def test_those_that_wait_are_tried_within_what_is_wanted(study, folder):
+    """Enqueued when the study was complete already, they are there and yet not done."""
+    for _ in range(2):
+        study.tell(next_one(study, folder).trial, 1.0)
+    for clip in (0.25, 0.35):
+        study.enqueue_trial({"learner.clip": clip})
+    claim = next_one(study, folder)
+    assert (claim.number, claim.is_taken_up, claim.drawn["learner.clip"]) == (2, False, 0.25)
+    assert study.trials[2].user_attrs[RUN] == "small-t0002"
+    assert next_one(study, folder) is None and study.trials[3].state == TrialState.WAITING
+    assert next_one(study, folder, Order(4, "tpe", "small")).drawn["learner.clip"] == 0.35
+
+
+def test_one_that_waits_is_taken_by_one_machine(study, folder, tmp_path, monkeypatch):
+    study.enqueue_trial({"learner.clip": 0.25})
+    storage, real = study._storage, study._storage.set_trial_state_values
+    theirs = []
+
+    def set_trial_state_values(*words, **facts):
+        monkeypatch.setattr(storage, "set_trial_state_values", real)
+        theirs.append(next_one(study, folder_in(tmp_path, "elsewhere")))
+        return real(*words, **facts)
+
+    monkeypatch.setattr(storage, "set_trial_state_values", set_trial_state_values)
+    ours = next_one(study, folder)
+    assert (theirs[0].number, theirs[0].drawn["learner.clip"], ours.number) == (0, 0.25, 1)
+
+
+def test_one_that_was_enqueued_with_what_the_space_does_not_hold_fails_alone(study, folder):
+    study.enqueue_trial({"model.hidden_sizes": "[16]"})
+    told = []
+    order = Order(3, "tpe", "small", lambda number, cause: told.append((number, cause)))
+    assert next_one(study, folder, order).number == 1
+    cause = study.trials[0].user_attrs[CAUSE]
+    assert study.trials[0].state == TrialState.FAIL and told == [(0, cause)]
+    assert cause.startswith("it was enqueued with what the space does not hold: ") and "[16]" in cause
+
+
 def test_what_optuna_was_told_to_try_is_tried(study, folder):
     study.enqueue_trial({"learner.clip": 0.25, "model.hidden_sizes": "[4]"})
     claim = next_one(study, folder)

@@ -101,6 +101,47 @@ def test_the_best_are_judged_once_and_kept_one_by_one(study, rows, runs, monkeyp
     assert more[0].episodes == 6 and len(told) == 1
 
 
+def final_of(number, value=2.5, **changes):
+    return replace(Final(number, f"small-t{number:04d}", "u00000006", "abc", value, 5, FRESH_SEED_BASE), **changes)
+
+
+def test_what_is_known_of_others_is_kept(study, rows, runs, monkeypatch):
+    """Of a trial that was among the best before, and of one that another machine judges meanwhile."""
+    best, other = rows[0].trial, rows[1].trial
+    study.set_user_attr(FINALS, [asdict(final_of(other)), asdict(final_of(best, 1.0, episodes=4))])
+
+    def judge(row, *words):
+        study.set_user_attr(FINALS, [*study.user_attrs[FINALS], asdict(final_of(7))])
+        return final_of(row.trial, 3.0)
+
+    monkeypatch.setattr(finals, "judge_again", judge)
+    assert finals_of(study, DEFINITION, rows[:1], runs, 5, lambda line: None) == [final_of(best, 3.0)]
+    kept = [Final(**plain) for plain in study.user_attrs[FINALS]]
+    assert kept == [final_of(other), final_of(best, 3.0), final_of(7)]
+
+
+@pytest.mark.parametrize(
+    "error", [RuntimeError("CUDA out of memory. Tried to allocate 2 GiB. GPU 0 has a total of 8"), MemoryError()]
+)
+def test_one_that_memory_does_not_suffice_for_does_not_end_the_others(study, rows, runs, monkeypatch, error):
+    def judge(row, *words):
+        if row is rows[0]:
+            raise error
+        return final_of(row.trial)
+
+    monkeypatch.setattr(finals, "judge_again", judge)
+    told = []
+    assert finals_of(study, DEFINITION, rows, runs, 5, told.append) == [final_of(rows[1].trial)]
+    short = "CUDA out of memory. Tried to allocate 2 GiB" if str(error) else "MemoryError"
+    assert told[1] == f"Trial {rows[0].trial} cannot be judged again, for want of memory: {short}"
+
+
+def test_an_error_of_another_kind_is_not_hidden(study, rows, runs, monkeypatch):
+    monkeypatch.setattr(finals, "judge_again", lambda *words: (_ for _ in ()).throw(RuntimeError("the pole broke")))
+    with pytest.raises(RuntimeError, match="the pole broke"):
+        finals_of(study, DEFINITION, rows, runs, 5, lambda line: None)
+
+
 def test_a_run_that_is_gone_or_went_on_is_not_judged(study, rows, runs, tmp_path):
     copy = tmp_path / "runs"
     shutil.copytree(runs, copy)

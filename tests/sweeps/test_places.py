@@ -1,5 +1,9 @@
 """Where everything in a study's folder is."""
 
+import shutil
+from contextlib import suppress
+from threading import Event, Thread
+
 import pytest
 from small_studies import folder_in
 
@@ -45,12 +49,62 @@ def test_what_is_refused_leaves_no_new_folder_and_takes_no_old_one(tmp_path):
     new, old = study_folder(tmp_path / "sweeps", "new"), folder_in(tmp_path, "old")
     with made_folder(new):
         assert new.path.is_dir()
-    new.path.rmdir()
+    shutil.rmtree(new.path)
     for folder in (new, old):
         with pytest.raises(RunFolderError), made_folder(folder):
             raise RunFolderError("no")
     assert old.path.is_dir() and not new.path.exists()
-    old.path.rmdir()
+    shutil.rmtree(tmp_path / "sweeps")
     with pytest.raises(RunFolderError), made_folder(new):
         raise RunFolderError("no")
     assert not (tmp_path / "sweeps").exists()
+
+
+def test_a_folder_that_another_was_let_into_is_not_taken_along(tmp_path, monkeypatch):
+    """Two first starts: one makes it, the other is sooner to hold it and goes on, and then the first is refused."""
+    folder = study_folder(tmp_path, "small")
+    real = type(folder).choosing
+
+    def choosing(self):
+        monkeypatch.setattr(type(folder), "choosing", real)
+        with made_folder(folder):
+            (folder.path / "study.db").touch()
+        return real(self)
+
+    monkeypatch.setattr(type(folder), "choosing", choosing)
+    with pytest.raises(RunFolderError), made_folder(folder):
+        raise RunFolderError("no")
+    assert (folder.path / "study.db").exists()
+
+
+def test_one_who_did_not_make_the_folder_does_not_take_it_along(tmp_path, monkeypatch):
+    folder = study_folder(tmp_path, "small")
+    exists = type(folder.path).exists
+    # Both look before either makes it.
+    monkeypatch.setattr(type(folder.path), "exists", lambda self: self != folder.path and exists(self))
+    make_folder(folder)
+    (folder.path / "study.db").touch()
+    with pytest.raises(RunFolderError), made_folder(folder):
+        raise RunFolderError("no")
+    assert (folder.path / "study.db").is_file()
+
+
+@pytest.mark.timeout(60)
+def test_one_who_waits_for_a_folder_that_is_taken_along_makes_it_anew(tmp_path):
+    folder = study_folder(tmp_path / "sweeps", "small")
+    is_held, waited = Event(), []
+
+    def second():
+        is_held.wait()
+        with made_folder(folder):
+            waited.append(folder.path.is_dir())
+
+    other = Thread(target=second)
+    other.start()
+    with suppress(RunFolderError), made_folder(folder):
+        is_held.set()
+        other.join(timeout=0.3)
+        assert not waited
+        raise RunFolderError("no")
+    other.join()
+    assert waited == [True] and folder.is_in_use

@@ -4,9 +4,8 @@ import optuna
 import pytest
 from small_studies import definition_of, folder_in, study_of, tiny
 
-from respawn.errors import ConfigError, RespawnError, RunFolderError, StudyError
+from respawn.errors import ConfigError, RunFolderError, StudyError
 from respawn.sweeps.storage import (
-    forgotten_if_refused,
     load_study,
     open_study,
     pruner,
@@ -100,14 +99,43 @@ def test_a_storage_that_fails_later_is_told_in_one_sentence(tmp_path):
     assert "\n" not in str(caught.value)
 
 
-def test_what_is_refused_leaves_no_study_behind_unless_it_has_trials(journal):
-    for trials in (0, 1):
-        study = open_study(journal, "small", definition_of())
-        for _ in range(trials):
-            study.ask()
-        with pytest.raises(RespawnError), forgotten_if_refused(study):
-            raise RunFolderError("no")
-        assert optuna.get_all_study_names(study._storage) == ["small"] * trials
+@pytest.mark.parametrize("name", ["what? yes", "a#b", "100%20", "{SCHEMA_VERSION}", "é & ü"])
+def test_a_folder_may_be_called_anything(tmp_path, name):
+    folder = folder_in(tmp_path / name)
+    open_study(storage_url(folder, None), "small", definition_of())
+    assert [path.name for path in folder.path.iterdir()] == ["study.db"]
+    assert load_study(storage_url(folder, None), "small")[1] == definition_of()
+
+
+def refuse(has_trials):
+    raise RunFolderError(f"no, with {has_trials}")
+
+
+def test_what_is_refused_was_never_made(journal):
+    with pytest.raises(RunFolderError, match="no, with False"):
+        open_study(journal, "small", definition_of(), refuse)
+    with pytest.raises(RunFolderError, match="there is no study 'small' there"):
+        load_study(journal, "small")
+
+
+def test_a_refused_call_leaves_the_study_of_another_as_it_is(journal):
+    """Also one whose workers are still starting, so that it has no trials yet."""
+    study = open_study(journal, "small", definition_of())
+    for has_trials in (False, True):
+        with pytest.raises(RunFolderError, match=f"no, with {has_trials}"):
+            open_study(journal, "small", definition_of(), refuse)
+        again, definition = load_study(journal, "small")
+        assert definition == definition_of() and len(again.trials) == int(has_trials)
+        study.ask()
+
+
+def test_one_that_another_machine_makes_meanwhile_is_not_taken_for_ours(journal):
+    def meanwhile(has_trials):
+        open_study(journal, "small", definition_of(base=tiny(seed=1)))
+
+    with pytest.raises(ConfigError, match="there is a study 'small' of something else"):
+        open_study(journal, "small", definition_of(), meanwhile)
+    assert load_study(journal, "small")[1].base.seed == 1
 
 
 def test_samplers_draw_by_seed_and_number():

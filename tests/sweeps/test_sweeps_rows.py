@@ -39,6 +39,20 @@ def test_a_row_says_what_the_study_knows():
     assert rows[0].settings["model.hidden_sizes"] in ([4], [8, 8])
 
 
+def test_a_trial_that_something_else_put_there_is_passed_over():
+    definition = definition_of()
+    study = study_of(definition)
+    trial = study.ask()
+    trial.suggest_float("learner.clip", 0.1, 0.4)
+    trial.suggest_categorical("model.hidden_sizes", ["[16]", "[32]"])
+    trial.suggest_int("learner.epochs", 1, 4)
+    study.tell(trial, 9.0)
+    (foreign,) = trial_rows(study, definition)
+    assert foreign.foreign == ("learner.epochs", "model.hidden_sizes")
+    assert foreign.settings == {"learner.clip": trial.params["learner.clip"]}
+    assert [one.trial for one in best_first([foreign, row(1, 1.0)], definition)] == [1]
+
+
 def test_the_best_are_those_that_went_on_to_their_end():
     rows = [row(0, 1.0), row(1, 3.0), row(2, 9.0, "pruned"), row(3, None, "failed"), row(4, 2.0)]
     assert [one.trial for one in best_first(rows, definition_of())] == [1, 4, 0]

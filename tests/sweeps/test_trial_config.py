@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 from small_studies import SPACE, definition_of, tiny
 
-from respawn.errors import ConfigError
+from respawn.errors import ConfigError, StudyError
 from respawn.presets import find_preset
 from respawn.sweeps.definition import Definition
 from respawn.sweeps.space import Choice, Range
@@ -25,6 +25,12 @@ def test_lists_are_lists_again():
         "learner.clip": 0.2,
         "model.hidden_sizes": [4],
     }
+
+
+@pytest.mark.parametrize(("name", "value"), [("learner.epochs", 3), ("model.hidden_sizes", "[16]")])
+def test_what_was_not_drawn_from_the_space_is_told(name, value):
+    with pytest.raises(StudyError, match=f"a trial has {name} .*, which the study's space does not hold"):
+        drawn_settings(SPACE, {"learner.clip": 0.2, name: value})
 
 
 def test_a_trial_takes_no_more_threads_than_there_are_for_it():
