@@ -1,63 +1,23 @@
 """For every hint streams that make it speak, and others that nearly do."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import log
-from typing import Any
 
-from hint_streams import FACTS, Stream
-
-from respawn.contracts.records import EvaluationReport, Event, Record
-from respawn.observers.hint_view import HintFacts
-
-ON_GPU = replace(FACTS, device_type="cuda")
-WITH_REPLAY = replace(FACTS, has_replay=True)
-WITH_ACTORS = replace(FACTS, actors=2)
-OVERLAPPED = replace(FACTS, lag=1)
-ON_TWO_CORES = replace(FACTS, usable_cores=2)
-BY_PPO = replace(FACTS, learner="ppo")
-REPLAYED = {"replay/fill": 0.5, "replay/sampled": 1.0}
-
-
-def evaluations(*judged: float, every: int = 40) -> dict[int, list[Record]]:
-    return {
-        number * every: [EvaluationReport(number * every, 0, {"evaluation/return_mean": value})]
-        for number, value in enumerate(judged, start=1)
-    }
-
-
-def lost(*updates: int) -> dict[int, list[Record]]:
-    return {update: [Event("worker_replaced", "lost", "warning", {"log": f"w{update}.log"})] for update in updates}
-
-
-def jump(at: int, before: float, after: float) -> Any:
-    return lambda update: before if update < at else after
-
-
-def now_and_then(rare: float, usual: float) -> Any:
-    return lambda update: rare if update % 25 == 0 else usual
-
-
-@dataclass(frozen=True)
-class Case:
-    """A stream that makes one hint speak, and nearly the same that does not."""
-
-    rule: str
-    speaks: Stream
-    silent: Stream
-    facts: HintFacts = FACTS
-    silent_facts: HintFacts | None = None
-
-
-def case(
-    rule: str,
-    speaks: Mapping[str, Any],
-    silent: Mapping[str, Any],
-    facts: HintFacts = FACTS,
-    silent_facts: HintFacts | None = None,
-) -> Case:
-    return Case(rule, Stream(**speaks), Stream(**silent), facts, silent_facts)
-
+from hint_case import (
+    BY_PPO,
+    ON_GPU,
+    ON_TWO_CORES,
+    OVERLAPPED,
+    REPLAYED,
+    WITH_ACTORS,
+    WITH_REPLAY,
+    case,
+    evaluations,
+    jump,
+    lost,
+    now_and_then,
+)
+from hint_streams import FACTS
 
 CASES = (
     case("no-progress", {"metrics": {"world/forward_share": 0.0}}, {"metrics": {"world/forward_share": 0.02}}),

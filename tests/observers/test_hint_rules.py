@@ -5,7 +5,8 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from hint_cases import BY_PPO, CASES, ON_GPU, ON_TWO_CORES, OVERLAPPED, WITH_ACTORS, WITH_REPLAY, Case
+from hint_case import BY_PPO, ON_GPU, ON_TWO_CORES, OVERLAPPED, WITH_ACTORS, WITH_REPLAY, Case
+from hint_cases import CASES
 from hint_streams import FACTS, Stream, hints_of, names_of
 
 from respawn.errors import ConfigError
