@@ -15,14 +15,17 @@ from respawn.runs.layout import RunFolder
 from respawn.runs.reader import last_row
 
 SPACE = "learner.clip = { low = 0.1, high = 0.4 }\nmodel.hidden_sizes = [[8], [16]]\n"
-TRIALS = 4
+LONG = {"updates": 1_000, "evaluation.every-updates": 50, "checkpoints.every-updates": 200}
+"""A trial then lasts several seconds, so that there is something left of a study when a second process has started."""
 
 
 class Place:
-    """Where a study and its runs are."""
+    """Where a study and its runs are, and what its trials have of their own."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, trials: int = 4, **changes: int) -> None:
         self.folder = folder
+        self.trials = trials
+        self.changes = changes
         folder.mkdir()
         (folder / "space.toml").write_text(SPACE)
 
@@ -31,8 +34,8 @@ class Place:
             "updates": 40, "evaluation.every-updates": 4, "evaluation.episodes": 2, "evaluation.num-lanes": 2,
             "evaluation.limit-steps": 50, "collection.horizon-steps": 16, "collection.num-lanes": 2,
             "learner.epochs": 1, "learner.minibatches": 1, "checkpoints.every-updates": 8, "final-episodes": 3,
-            "trials": TRIALS, "name": "small", "space": self.folder / "space.toml",
-            "sweeps": self.folder / "sweeps", "runs": self.folder / "runs",
+            "trials": self.trials, "name": "small", "space": self.folder / "space.toml",
+            "sweeps": self.folder / "sweeps", "runs": self.folder / "runs", **self.changes,
         }  # fmt: skip
         options = [word for name, value in small.items() for word in (f"--{name}", str(value))]
         return start("sweep", "cartpole-ppo", *options, "--device", "cpu", "--observers.no-tensorboard", *words)
@@ -44,7 +47,7 @@ class Place:
     def come_to(self) -> tuple[list[float], list[str]]:
         """What the trials came to, and what their weights are."""
         summary = json.loads((self.folder / "sweeps" / "small" / "summary.json").read_text())
-        assert summary["counts"]["complete"] == TRIALS
+        assert summary["counts"]["complete"] == self.trials
         found = [find_newest(self.folder / "runs" / trial["run"] / "checkpoints") for trial in summary["trials"]]
         weights = [one.manifest.weights_sha256 for one in found if one is not None]
         assert weights == [trial["weights_sha256"] for trial in summary["trials"]]
@@ -83,20 +86,22 @@ def test_workers_and_their_parent_may_be_killed(tmp_path):
 @pytest.mark.slow
 @pytest.mark.timeout(900)
 def test_two_sweeps_share_one_study(tmp_path):
-    alone, shared = Place(tmp_path / "alone"), Place(tmp_path / "shared")
+    alone, shared = Place(tmp_path / "alone", **LONG), Place(tmp_path / "shared", **LONG)
     ended(alone.sweep())
     first = shared.sweep()
     wait_until(lambda: shared.judged(0) > 0, first)
     second = shared.sweep()
     said = [ended(process) for process in (second, first)]
-    assert all(f"({number + 1} of {TRIALS}) complete" in "".join(said) for number in range(TRIALS))
+    assert all("begins:" in one for one in said), "each had its part"
+    assert all(f"({number + 1} of 4) complete" in "".join(said) for number in range(4))
     assert shared.come_to() == alone.come_to()
 
 
 @pytest.mark.slow
 @pytest.mark.timeout(900)
 def test_an_interrupt_saves_all_workers(tmp_path):
-    place = Place(tmp_path / "stopped")
+    # Neither trial may end while the other is on its way to its first evaluation.
+    place = Place(tmp_path / "stopped", trials=2, **{**LONG, "updates": 4_000})
     process = place.sweep("--workers", "2")
     wait_until(lambda: place.judged(0) > 0 and place.judged(1) > 0, process)
     process.send_signal(signal.SIGINT)

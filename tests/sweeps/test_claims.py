@@ -271,14 +271,14 @@ def test_one_that_waits_is_taken_by_one_machine(study, folder, tmp_path, monkeyp
     assert (theirs[0].number, theirs[0].drawn["learner.clip"], ours.number) == (0, 0.25, 1)
 
 
-def test_one_that_was_enqueued_with_what_the_space_does_not_hold_fails_alone(study, folder):
+def test_one_that_was_enqueued_with_what_does_not_fit_the_space_fails_alone(study, folder):
     study.enqueue_trial({"model.hidden_sizes": "[16]"})
     told = []
     order = Order(3, "tpe", "small", lambda number, cause: told.append((number, cause)))
     assert next_one(study, folder, order).number == 1
     cause = study.trials[0].user_attrs[CAUSE]
     assert study.trials[0].state == TrialState.FAIL and told == [(0, cause)]
-    assert cause.startswith("it was enqueued with what the space does not hold: ") and "[16]" in cause
+    assert cause.startswith("what it was to try does not fit the space: ") and "[16]" in cause
 
 
 def test_what_optuna_was_told_to_try_is_tried(study, folder):

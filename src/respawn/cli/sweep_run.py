@@ -7,7 +7,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Annotated
+from typing import Annotated, Any
 
 import optuna
 import tyro
@@ -19,7 +19,7 @@ from respawn.presets import find_preset
 from respawn.processes.child import Family
 from respawn.sweeps.default_space import default_space
 from respawn.sweeps.definition import Definition, Direction, Score, default_objective, machine_settings, whole_training
-from respawn.sweeps.finals import Final, finals_of
+from respawn.sweeps.finals import Final, finals_of, kept_finals
 from respawn.sweeps.places import StudyFolder, made_folder, study_folder
 from respawn.sweeps.publish import publish
 from respawn.sweeps.results import write_results
@@ -28,7 +28,6 @@ from respawn.sweeps.space import read_space
 from respawn.sweeps.storage import (
     PrunerName,
     SamplerName,
-    forgotten_if_refused,
     open_study,
     storage_failures_told,
     storage_url,
@@ -113,12 +112,14 @@ def _definition(preset: str, arguments: SweepArguments) -> Definition:
 
 def _worked(definition: Definition, folder: StudyFolder, url: str, arguments: SweepArguments) -> int:
     try_out(definition.base)  # whether there is a world and a model at all, before anything is left behind
-    with made_folder(folder), folder.choosing():
-        study = open_study(url, folder.name, definition)
-        with forgotten_if_refused(study):
-            if not study.get_trials(deepcopy=False):
-                check_new_names(folder.name, arguments.runs)
-            _make_runs_dir(arguments.runs)
+
+    def prepare(has_trials: bool) -> None:
+        if not has_trials:
+            check_new_names(folder.name, arguments.runs)
+        _make_runs_dir(arguments.runs)
+
+    with made_folder(folder):
+        study = open_study(url, folder.name, definition, prepare)
     teller = Teller(study, definition, arguments.trials, to_stderr=arguments.json)
     teller.begin(folder.name)
     base = definition.base
@@ -138,9 +139,12 @@ def _worked(definition: Definition, folder: StudyFolder, url: str, arguments: Sw
     )
     exit_code = Supervisor(plan, folder, teller.hear).work(arguments.workers)
     rows = trial_rows(study, definition)
-    finals = [] if exit_code else _finals(study, definition, rows, arguments, teller)
-    summary = write_results(folder, definition, rows, finals)
-    publish(study, definition, folder, rows, finals)
+    finals = kept_finals(study, rows)
+    # Before the best are judged again: that takes minutes, and whatever ends it must not take the results along.
+    summary = _published(study, definition, folder, rows, finals)
+    if not exit_code and _judged_again(study, definition, rows, arguments, teller):
+        finals = kept_finals(study, rows)
+        summary = _published(study, definition, folder, rows, finals)
     if arguments.json:
         print(json.dumps(summary, indent=2))
     else:
@@ -153,15 +157,26 @@ def _worked(definition: Definition, folder: StudyFolder, url: str, arguments: Sw
     return 0
 
 
-def _finals(
+def _published(
+    study: optuna.Study, definition: Definition, folder: StudyFolder, rows: list[TrialRow], finals: list[Final]
+) -> dict[str, Any]:
+    """Write all files and draw all figures; returns what the summary says."""
+    summary = write_results(folder, definition, rows, finals)
+    publish(study, definition, folder, rows, finals)
+    return summary
+
+
+def _judged_again(
     study: optuna.Study, definition: Definition, rows: list[TrialRow], arguments: SweepArguments, teller: Teller
-) -> list[Final]:
-    """The best once more, unless somebody else is still at work."""
+) -> bool:
+    """Judge the best once more, unless somebody else is still at work; returns whether that said anything new."""
     if any(row.state == "running" for row in rows):
         teller.say("Others are still at work on this study; the best are judged again when they are done.")
-        return []
+        return False
+    before = kept_finals(study, rows)
     best = best_first(rows, definition)[: arguments.finalists]
-    return finals_of(study, definition, best, arguments.runs, arguments.final_episodes, teller.say)
+    finals_of(study, definition, best, arguments.runs, arguments.final_episodes, teller.say)
+    return kept_finals(study, rows) != before
 
 
 def _make_runs_dir(runs: Path) -> None:

@@ -18,9 +18,9 @@ from respawn.sweeps.finals import kept_finals
 from respawn.sweeps.places import StudyFolder, make_folder, study_folder
 from respawn.sweeps.publish import publish
 from respawn.sweeps.results import summarised, write_results
-from respawn.sweeps.rows import trial_rows
+from respawn.sweeps.rows import TrialRow, trial_rows
 from respawn.sweeps.space import space_to_plain
-from respawn.sweeps.storage import load_study, storage_url
+from respawn.sweeps.storage import load_study, storage_failures_told, storage_url
 from respawn.sweeps.toml_text import toml_lines
 
 
@@ -52,23 +52,37 @@ def show(words: list[str]) -> int:
     """Print the state of a study."""
     arguments = parse(ShowArguments, words, "respawn sweep show")
     folder = study_folder(arguments.sweeps, arguments.name)
-    study, definition = study_that_is_there(folder, arguments.storage)
-    rows = trial_rows(study, definition)
-    finals = kept_finals(study, rows)
-    if arguments.redraw:
-        make_folder(folder)
-        write_results(folder, definition, rows, finals)
-        publish(study, definition, folder, rows, finals)
+    with storage_failures_told():
+        study, definition = study_that_is_there(folder, arguments.storage)
+        rows = trial_rows(study, definition)
+        finals = kept_finals(study, rows)
+        if arguments.redraw:
+            make_folder(folder)
+            write_results(folder, definition, rows, finals)
+            publish(study, definition, folder, rows, finals)
     if arguments.json:
         print(json.dumps(summarised(folder.name, definition, rows, finals), indent=2))
     else:
         tell_study(folder, definition, rows, finals)
-        for row in rows:
-            if row.state == "failed":
-                print(f"Trial {row.trial} failed: {row.cause}")
-            elif row.state == "running":
-                print(f"Trial {row.trial} is running, or was left: run {row.run} on {row.host}")
+        for line in filter(None, map(_worth_knowing, rows)):
+            print(line)
     return 0
+
+
+def _worth_knowing(row: TrialRow) -> str:
+    """What there is to say of a trial that the table of the best does not; nothing, of most."""
+    if row.foreign:
+        return (
+            f"Trial {row.trial} is passed over: respawn did not draw it, as the study's space does not hold its "
+            f"{', '.join(row.foreign)}"
+        )
+    if row.state == "failed":
+        return f"Trial {row.trial} failed: {row.cause}"
+    if row.state == "running":
+        return f"Trial {row.trial} is running, or was left: run {row.run} on {row.host}"
+    if row.state == "waiting":
+        return f"Trial {row.trial} waits: it was enqueued, and is tried with --trials {row.trial + 1} or more"
+    return ""
 
 
 def study_that_is_there(folder: StudyFolder, storage: str | None) -> tuple[optuna.Study, Definition]:

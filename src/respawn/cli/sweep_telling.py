@@ -40,16 +40,20 @@ class Teller:
     def begin(self, name: str) -> None:
         """Say what is to be done, and how far it is."""
         definition, states = self._definition, [row.state for row in trial_rows(self._study, self._definition)]
-        left = states.count("running")
-        done = len(states) - left
+        left, waiting = states.count("running"), states.count("waiting")
+        done = len(states) - left - waiting
         decisions = definition.evaluations * definition.interval_decisions
         self.say(
             f"Study {name}: {definition.direction} {definition.objective}, {SCORES[definition.score].partition(',')[0]}"
         )
-        self.say(f"over {len(definition.space)} settings, with {decisions:,} decisions a trial.")
+        self.say(f"over {counted(len(definition.space), 'setting')}, with {decisions:,} decisions a trial.")
         self._say_what_is_left_out(is_new=not states)
         if states:
-            self.say(f"{done} of {self._trials} trials are done, {left} begun; going on.")
+            enqueued = f", {waiting} waiting" if waiting else ""
+            self.say(f"{done} of {self._trials} trials are done, {left} begun{enqueued}; going on.")
+        beyond = max((number + 1 for number, state in enumerate(states) if state == "waiting"), default=0)
+        if beyond > self._trials:
+            self.say(f"Those that wait beyond --trials {self._trials} are tried with --trials {beyond}.")
 
     def _say_what_is_left_out(self, *, is_new: bool) -> None:
         made, asked = self._definition.updates, self._definition.base.last_update
@@ -101,6 +105,11 @@ class Teller:
         self.say(f"{self._trial(facts)} {verb} {facts['value']:.4g}{best}")
 
 
+def counted(number: int, thing: str) -> str:
+    """How many there are of something."""
+    return f"{number} {thing}{'' if number == 1 else 's'}"
+
+
 def told_settings(settings: Mapping[str, Any]) -> str:
     """Settings in one line, by the last part of their names."""
     return ", ".join(f"{short_name(name, settings)} {value_shown(value)}" for name, value in settings.items())
@@ -108,10 +117,10 @@ def told_settings(settings: Mapping[str, Any]) -> str:
 
 def tell_study(folder: StudyFolder, definition: Definition, rows: Sequence[TrialRow], finals: Sequence[Final]) -> None:
     """How many trials ended how, the best of them, and what to do with the best."""
-    called = {"complete": "complete", "pruned": "pruned", "failed": "failed", "running": "begun"}
+    called = {"complete": "complete", "pruned": "pruned", "failed": "failed", "running": "begun", "waiting": "waiting"}
     counts = {word: sum(row.state == state for row in rows) for state, word in called.items()}
     said = ", ".join(f"{count} {word}" for word, count in counts.items() if count)
-    print(f"\nStudy {folder.name}: {len(rows)} trial{'' if len(rows) == 1 else 's'}, {said or 'none begun'}")
+    print(f"\nStudy {folder.name}: {counted(len(rows), 'trial')}, {said or 'none begun'}")
     ranked = best_first(rows, definition)
     if not ranked:
         return

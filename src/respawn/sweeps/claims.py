@@ -2,7 +2,7 @@
 
 import socket
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -12,8 +12,8 @@ from optuna.trial import FrozenTrial, TrialState
 
 from respawn.errors import RunFolderError
 from respawn.sweeps.definition import Definition
+from respawn.sweeps.drawing import drawn_whole
 from respawn.sweeps.places import StudyFolder, run_name
-from respawn.sweeps.space import Choice, Space
 from respawn.sweeps.storage import SamplerName, sampler
 
 RUN, HOST, PLACE, CAUSE, TAKEN_UP, PRUNED = "run", "host", "place", "cause", "taken_up", "pruned"
@@ -63,21 +63,22 @@ class Order:
 def claim_next(study: optuna.Study, definition: Definition, folder: StudyFolder, order: Order) -> Claim | None:
     """The next trial for this process; None: nothing is left that somebody else is not at work on."""
     with folder.choosing():
-        place = folder.identity()
+        whose = {HOST: socket.gethostname(), PLACE: folder.identity()}
         trials = study.get_trials(deepcopy=False)
         for trial in trials:
+            claim = None
             if trial.state == TrialState.RUNNING:
-                claim = _left_behind(study, trial, folder, order)
-                if claim is not None:
-                    return claim
+                claim = _left_behind(study, definition, trial, folder, order)
+            elif trial.state == TrialState.WAITING and trial.number < order.trials and _taken(study, trial, whose):
+                claim = _begun(study, definition, trial.number, folder, order)
+            if claim is not None:
+                return claim
         if len(trials) >= order.trials:
             return None
-        study.sampler = sampler(order.sampler, definition.base.seed, len(trials))
-        fresh = _asked(study, _distributions(definition.space), {HOST: socket.gethostname(), PLACE: place})
-        lock = folder.hold(fresh.number)
-        assert lock is not None, "only this process knows of it"
-        fresh.set_user_attr(RUN, run_name(order.name, fresh.number))
-        return Claim(fresh.number, fresh, dict(fresh.params), False, lock)
+        # First of all it is there, with whose it is: its number, which it is drawn by, is then nobody else's, on no
+        # machine. If this process dies from here on, it is taken up as any other that was left.
+        study.add_trial(optuna.trial.create_trial(state=TrialState.RUNNING, user_attrs=whose))
+        return _begun(study, definition, _newest_of(study, whose[PLACE]), folder, order)
 
 
 def give_up(study: optuna.Study, folder: StudyFolder, number: int) -> None:
@@ -99,47 +100,70 @@ def give_up(study: optuna.Study, folder: StudyFolder, number: int) -> None:
         if lock is None:
             raise RunFolderError(f"trial {number} is being worked on here; stop that sweep first, with Ctrl-C")
         try:
-            _fail(study, trial, f"it was given up, left on {trial.user_attrs.get(HOST, 'an unknown machine')}")
+            cause = f"it was given up, left on {trial.user_attrs.get(HOST, 'an unknown machine')}"
+            _fail(study, optuna.Trial(study, trial._trial_id), cause)
         finally:
             lock.release()
 
 
-def _asked(
-    study: optuna.Study, distributions: dict[str, optuna.distributions.BaseDistribution], whose: dict[str, str]
-) -> optuna.Trial:
-    """A new trial that is in the study with all that was drawn for it and whose it is, or is not there at all.
+def _taken(study: optuna.Study, trial: FrozenTrial, whose: dict[str, str]) -> bool:
+    """Whether one that was enqueued, with Optuna's own means, is now ours; it is not if somebody else was sooner."""
+    try:
+        if not study._storage.set_trial_state_values(trial._trial_id, state=TrialState.RUNNING):
+            return False
+    except optuna.exceptions.UpdateFinishedTrialError:
+        return False
+    for name, value in whose.items():
+        study._storage.set_trial_user_attr(trial._trial_id, name, value)
+    return True
 
-    `study.ask` makes a trial, draws for it and could be told whose it is only then: a process that died in between left
-    one that nobody knows to be free. So it is drawn in a copy.
-    """
+
+def _newest_of(study: optuna.Study, place: str) -> int:
+    """The number of the trial that was begun last from a folder, in which nobody else chooses meanwhile."""
     trials = study.get_trials(deepcopy=False)
-    if any(trial.state == TrialState.WAITING for trial in trials):  # enqueued, with Optuna's own means
-        asked = study.ask(distributions)
-        for name, value in whose.items():
-            asked.set_user_attr(name, value)
-        return asked
-    copy = optuna.create_study(
-        study_name=study.study_name, direction=study.direction, sampler=study.sampler, pruner=study.pruner
-    )
-    copy.add_trials(trials)
-    drawn = copy.ask(distributions)
-    study.add_trial(
-        optuna.trial.create_trial(
-            state=TrialState.RUNNING, params=drawn.params, distributions=drawn.distributions, user_attrs=whose
-        )
-    )
-    # The newest of this folder: nobody else chooses here meanwhile.
-    ours = [trial for trial in study.get_trials(deepcopy=False) if trial.user_attrs.get(PLACE) == whose[PLACE]]
-    return optuna.Trial(study, ours[-1]._trial_id)
+    return max(trial.number for trial in trials if trial.user_attrs.get(PLACE) == place)
 
 
-def _left_behind(study: optuna.Study, trial: FrozenTrial, folder: StudyFolder, order: Order) -> Claim | None:
+def _begun(study: optuna.Study, definition: Definition, number: int, folder: StudyFolder, order: Order) -> Claim | None:
+    """A trial that has just become ours, as a claim."""
+    lock = folder.hold(number)
+    assert lock is not None, "only this process knows of it"
+    return _settled(study, definition, Claim(number, _held(study, number), {}, False, lock), order)
+
+
+def _settled(study: optuna.Study, definition: Definition, claim: Claim, order: Order) -> Claim | None:
+    """The claim with all that its trial tries; None where there is nothing to try, and then the trial has failed."""
+    if claim.number >= order.trials and not claim.trial.params:
+        # Other machines began the last ones at the same moment.
+        _fail(study, claim.trial, f"it was withdrawn, as {order.trials} trials had been begun before it")
+        claim.lock.release()
+        return None
+    draws = sampler(order.sampler, definition.base.seed, claim.number)
+    try:
+        trial = drawn_whole(study, claim.number, definition.space, draws)
+    except ValueError as error:
+        cause = f"what it was to try does not fit the space: {error}"
+        _fail(study, claim.trial, cause)
+        claim.lock.release()
+        order.gave_up(claim.number, cause)
+        return None
+    trial.set_user_attr(RUN, run_name(order.name, claim.number))
+    return replace(claim, trial=trial, drawn=dict(trial.params))
+
+
+def _held(study: optuna.Study, number: int) -> optuna.Trial:
+    return optuna.Trial(study, study.get_trials(deepcopy=False)[number]._trial_id)
+
+
+def _left_behind(
+    study: optuna.Study, definition: Definition, trial: FrozenTrial, folder: StudyFolder, order: Order
+) -> Claim | None:
     """The trial, if it was begun from this folder and nobody is at work on it any more."""
     if PLACE not in trial.user_attrs:
         # Of a process that asked for it otherwise, and died before it said whose it is, or is just there.
         begun = trial.datetime_start
         if begun is not None and datetime.now() - begun > _NEVER_BEGUN:
-            _fail(study, trial, "its process died before it began")
+            _fail(study, optuna.Trial(study, trial._trial_id), "its process died before it began")
         return None
     if trial.user_attrs[PLACE] != folder.identity():
         return None
@@ -152,34 +176,19 @@ def _left_behind(study: optuna.Study, trial: FrozenTrial, folder: StudyFolder, o
     if now.state != TrialState.RUNNING:
         lock.release()
         return None
+    held = optuna.Trial(study, now._trial_id)
     if times > MOST_TIMES_TAKEN_UP:
         broke = now.user_attrs.get(BROKE)
         how = f"its process was lost {times} times" + (f", to CUDA ({broke})," if broke else "")
         cause = f"{how} with no evaluation in between, so it is not tried again"
-        _fail(study, now, cause)
+        _fail(study, held, cause)
         lock.release()
         order.gave_up(now.number, cause)
         return None
-    held = optuna.Trial(study, now._trial_id)
     held.set_user_attr(TAKEN_UP, times)
-    held.set_user_attr(RUN, run_name(order.name, now.number))  # its process may have died before it could say so
-    return Claim(now.number, held, dict(now.params), True, lock)
+    return _settled(study, definition, Claim(now.number, held, {}, True, lock), order)
 
 
-def _fail(study: optuna.Study, trial: FrozenTrial, cause: str) -> None:
-    held = optuna.Trial(study, trial._trial_id)
-    held.set_user_attr(CAUSE, cause)
-    study.tell(held, state=TrialState.FAIL)
-
-
-def _distributions(space: Space) -> dict[str, optuna.distributions.BaseDistribution]:
-    found: dict[str, optuna.distributions.BaseDistribution] = {}
-    for name, span in space.items():
-        if isinstance(span, Choice):
-            found[name] = optuna.distributions.CategoricalDistribution(span.labels)
-        elif span.is_whole:
-            step = 1 if span.step is None else int(span.step)
-            found[name] = optuna.distributions.IntDistribution(int(span.low), int(span.high), span.log, step)
-        else:
-            found[name] = optuna.distributions.FloatDistribution(span.low, span.high, span.log, span.step)
-    return found
+def _fail(study: optuna.Study, trial: optuna.Trial, cause: str) -> None:
+    trial.set_user_attr(CAUSE, cause)
+    study.tell(trial, state=TrialState.FAIL)

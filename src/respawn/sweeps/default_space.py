@@ -1,10 +1,14 @@
 """What is searched where nobody says what: around the numbers of the preset, by what its learner and model are."""
 
+from itertools import product
+from pathlib import Path
 from typing import Any
 
+from respawn.errors import ConfigError
 from respawn.learners.ppo.config import PPOConfig
 from respawn.sweeps.space import Span, check_space, nested, space_from_plain
 from respawn.training.config import RunConfig
+from respawn.training.config_file import with_settings
 from respawn.worlds.fish.config import FishConfig
 
 _WIDTHS = ((64, 64), (128, 128), (256, 256))
@@ -12,7 +16,10 @@ _CHANNELS = ((16, 32, 32), (24, 48, 48), (32, 64, 64))
 
 
 def default_space(base: RunConfig) -> dict[str, Span]:
-    """Learning rate, entropy cost, what the learner trusts, how wide the network is, whether it remembers, horizon."""
+    """Learning rate, entropy cost, what the learner trusts, how wide the network is, whether it remembers, horizon.
+
+    Nobody asked for any of it by name, so what does not go with `base` is left out and not refused.
+    """
     said: dict[str, Any] = {
         "learner.optimizer.learning_rate": _around(base.learner.optimizer.learning_rate, 5.0),
         "learner.entropy_cost": _around(base.learner.entropy_cost or 0.003, 5.0),
@@ -31,7 +38,7 @@ def default_space(base: RunConfig) -> dict[str, Span]:
     else:
         said["learner.rho_clip"] = {"low": 0.5, "high": 2.0, "log": True}
     said |= _of_the_model(base)
-    space = space_from_plain(nested(said), base)
+    space = space_from_plain(nested(_that_fit(said, base)), base)
     check_space(space, base)
     return space
 
@@ -52,3 +59,31 @@ def _of_the_model(base: RunConfig) -> dict[str, Any]:
             cores = dict.fromkeys(("gru", "lstm"))
         said["model.core"] = list(cores)
     return said
+
+
+def _that_fit(said: dict[str, Any], base: RunConfig) -> dict[str, Any]:
+    """The same without choices that do not go with `base` and all choices before them.
+
+    A GRU, say, where there are fewer lanes than minibatches. A setting with less than two choices left is not searched.
+    """
+    kept: dict[str, Any] = {}
+    for name, choices in said.items():
+        if not isinstance(choices, list):
+            kept[name] = choices
+            continue
+        before = {other: values for other, values in kept.items() if isinstance(values, list)}
+        combinations = [dict(zip(before, values, strict=True)) for values in product(*before.values())]
+        fitting = [
+            choice for choice in choices if all(_fits({**others, name: choice}, base) for others in combinations)
+        ]
+        if len(fitting) > 1:
+            kept[name] = fitting
+    return kept
+
+
+def _fits(settings: dict[str, Any], base: RunConfig) -> bool:
+    try:
+        with_settings(base, nested(settings), Path())
+    except ConfigError:
+        return False
+    return True

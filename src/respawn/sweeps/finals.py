@@ -14,6 +14,7 @@ import optuna
 from respawn.checkpoints.store import WEIGHTS, Found, check_identity, read_part
 from respawn.contracts.learner import Weights
 from respawn.errors import CheckpointError, LearningError, RespawnError
+from respawn.learners.out_of_memory import gpu_is_full, host_is_full, in_short
 from respawn.observers.hub import ObserverHub
 from respawn.runs.layout import RunFolder, find
 from respawn.sweeps.definition import Definition
@@ -124,6 +125,18 @@ def finals_of(
             except RespawnError as error:  # its run may lie on another machine, or have been cleared away
                 tell(f"Trial {row.trial} cannot be judged again: {error}")
                 continue
-            study.set_user_attr(FINALS, [asdict(final) for final in kept.values()])
+            except (RuntimeError, MemoryError) as error:
+                if not gpu_is_full(error) and not host_is_full(error):
+                    raise
+                tell(f"Trial {row.trial} cannot be judged again, for want of memory: {in_short(error)}")
+                continue
+            _keep(study, kept[row.trial])
         finals.append(kept[row.trial])
     return finals
+
+
+def _keep(study: optuna.Study, final: Final) -> None:
+    """Put it among what the study knows now: others judge trials too, and other trials were the best before."""
+    kept = {plain["number"]: plain for plain in study.user_attrs.get(FINALS, [])}
+    kept[final.number] = asdict(final)
+    study.set_user_attr(FINALS, list(kept.values()))

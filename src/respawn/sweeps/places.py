@@ -4,7 +4,7 @@ import contextlib
 import shutil
 import uuid
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -56,16 +56,24 @@ class StudyFolder:
         with FileLock(str(self.path / "study.lock"), thread_local=False):
             yield
 
+    @property
+    def is_in_use(self) -> bool:
+        """Whether somebody has gone on here after having been let in; to be asked while choosing."""
+        return self._identity.exists()
+
     def identity(self) -> str:
         """Tells this folder from every other, of the same study on another machine too; to be asked while choosing.
 
         A machine's name would not do: in containers it changes from one start to the next.
         """
-        path = self.path / "folder.id"
-        if not path.exists():
-            with written_aside(path) as aside:
+        if not self._identity.exists():
+            with written_aside(self._identity) as aside:
                 aside.write_text(f"{uuid.uuid4()}\n", encoding="utf-8")
-        return path.read_text(encoding="utf-8").strip()
+        return self._identity.read_text(encoding="utf-8").strip()
+
+    @property
+    def _identity(self) -> Path:
+        return self.path / "folder.id"
 
     def hold(self, number: int) -> FileLock | None:
         """Take a trial for this process until it is released; None: somebody else is at work on it.
@@ -96,24 +104,43 @@ def study_folder(sweeps_dir: Path, name: str) -> StudyFolder:
 
 @contextmanager
 def made_folder(folder: StudyFolder) -> Iterator[None]:
-    """Make it if it is not there; where what is done inside is refused, what was not there is gone again."""
-    is_new = not folder.path.exists()
-    make_folder(folder)
-    try:
-        yield
-    except BaseException:
-        if is_new:
-            shutil.rmtree(folder.path)
-            with contextlib.suppress(OSError):  # other studies are there
-                folder.path.parent.rmdir()
-        raise
+    """Hold a folder that may have to be made, as for choosing; where what is done inside is refused, it is gone again.
+
+    But only if this very call made it, and nobody who waited for the same folder was let in before.
+    """
+    with ExitStack() as held:
+        is_new, parent_is_new = _held(folder, held)
+        try:
+            yield
+            folder.identity()  # from now on it is in use
+        except BaseException:
+            if is_new and not folder.is_in_use:
+                shutil.rmtree(folder.path)
+                with contextlib.suppress(OSError):  # other studies are there
+                    if parent_is_new:
+                        folder.path.parent.rmdir()
+            raise
 
 
-def make_folder(folder: StudyFolder) -> None:
-    """Make it if it is not there."""
+def _held(folder: StudyFolder, held: ExitStack) -> tuple[bool, bool]:
+    """Make the folder and its parent if they are not there, and hold it; returns which of the two this call made."""
+    while True:
+        parent_is_new = not folder.path.parent.exists()
+        is_new = make_folder(folder)
+        # Whoever made it may be refused while we wait for it, and take it along.
+        with contextlib.suppress(FileNotFoundError):
+            held.enter_context(folder.choosing())
+            return is_new, parent_is_new
+
+
+def make_folder(folder: StudyFolder) -> bool:
+    """Make it if it is not there; returns whether this call made it."""
     try:
-        folder.path.mkdir(parents=True, exist_ok=True)
+        folder.path.mkdir(parents=True)
     except OSError as error:
+        if folder.path.is_dir():
+            return False
         raise RunFolderError(
             f"the study's folder {folder.path} cannot be made ({error}); pick another place"
         ) from error
+    return True

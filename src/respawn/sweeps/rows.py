@@ -9,7 +9,7 @@ from optuna.trial import FrozenTrial, TrialState
 
 from respawn.sweeps.claims import CAUSE, HOST, RUN
 from respawn.sweeps.definition import Definition
-from respawn.sweeps.trial_config import drawn_settings
+from respawn.sweeps.trial_config import drawn_settings, is_of_space
 from respawn.sweeps.trial_run import DECISIONS, UPDATES, WEIGHTS
 
 STATES = {
@@ -40,6 +40,8 @@ class TrialRow:
     """what was drawn for it"""
     curve: tuple[tuple[int, float], ...]
     """decisions and the objective, at each evaluation"""
+    foreign: tuple[str, ...] = ()
+    """settings that it has and the space does not hold: something else than respawn put it into the study"""
 
 
 def trial_rows(study: optuna.Study, definition: Definition) -> list[TrialRow]:
@@ -48,14 +50,18 @@ def trial_rows(study: optuna.Study, definition: Definition) -> list[TrialRow]:
 
 
 def best_first(rows: Sequence[TrialRow], definition: Definition) -> list[TrialRow]:
-    """The trials that went on to their end; of two that are as good, the one that took less is better."""
+    """The trials that went on to their end; of two that are as good, the one that took less is better.
+
+    One with settings of its own is not among them: they cannot be told, and nothing could be trained like it.
+    """
     sign = -1.0 if definition.direction == "maximise" else 1.0
-    ended = [row for row in rows if row.state == "complete" and row.value is not None]
+    ended = [row for row in rows if row.state == "complete" and row.value is not None and not row.foreign]
     return sorted(ended, key=lambda row: (sign * (row.value or 0.0), row.decisions or 0, row.trial))
 
 
 def _row(trial: FrozenTrial, definition: Definition) -> TrialRow:
     said = trial.user_attrs
+    drawn = {name: value for name, value in trial.params.items() if is_of_space(definition.space, name, value)}
     return TrialRow(
         trial=trial.number,
         state=STATES[trial.state],
@@ -67,6 +73,7 @@ def _row(trial: FrozenTrial, definition: Definition) -> TrialRow:
         weights_sha256=said.get(WEIGHTS),
         cause=str(said.get(CAUSE, "")),
         host=str(said.get(HOST, "")),
-        settings=drawn_settings(definition.space, trial.params),
+        settings=drawn_settings(definition.space, drawn),
         curve=tuple(sorted(trial.intermediate_values.items())),
+        foreign=tuple(sorted(trial.params.keys() - drawn.keys())),
     )

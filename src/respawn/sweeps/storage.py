@@ -2,16 +2,17 @@
 
 import logging
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Literal, TypeAlias
 
 import optuna
 from optuna.storages.journal import JournalFileBackend
 from optuna.study import StudyDirection
+from sqlalchemy.engine import URL
 from sqlalchemy.exc import ArgumentError, NoSuchModuleError, SQLAlchemyError
 
-from respawn.errors import ConfigError, RespawnError, RunFolderError, StudyError
+from respawn.errors import ConfigError, RunFolderError, StudyError
 from respawn.maths.seeding import derive_seed
 from respawn.sweeps.definition import Definition, check_same, definition_from_plain, definition_to_plain
 from respawn.sweeps.places import StudyFolder
@@ -32,45 +33,61 @@ _UNPRUNED_PART = 0.25
 
 def storage_url(folder: StudyFolder, asked: str | None) -> str:
     """The URL that is meant: without one, a file in the study's folder."""
-    return asked or f"sqlite:///{folder.database.absolute()}"
+    here = URL.create("sqlite", database=str(folder.database.absolute()))  # a path may hold what ends one in a URL
+    return asked or here.render_as_string(hide_password=False)
 
 
-def open_study(url: str, name: str, definition: Definition) -> optuna.Study:
-    """The study, made if it is not there; raises ConfigError where it is of something else."""
+def open_study(
+    url: str, name: str, definition: Definition, prepare: Callable[[bool], None] = lambda has_trials: None
+) -> optuna.Study:
+    """The study, made if it is not there; raises ConfigError where it is of something else.
+
+    Nothing is made before it is certain that it may be, so that nothing has to be taken back: by then others may be at
+    work on it.
+
+    Args:
+      url: where it is kept.
+      name: of the study.
+      definition: what it is to be.
+      prepare: is told whether it has trials already, does what else is needed for it, and may refuse.
+    """
     _quieten()
     plain = definition_to_plain(definition)
     with _storage_errors_told(url):
+        storage = _storage(url)
+        there = _found(storage, name)
+        has_trials = there is not None and bool(there.get_trials(deepcopy=False))
+        kept = None if there is None else there.user_attrs.get(DEFINITION)
+    if kept is not None:
+        check_same(plain, kept, name)
+    elif has_trials:
+        raise ConfigError(f"there is a study '{name}' that respawn did not make; give another --name")
+    prepare(has_trials)
+    with _storage_errors_told(url):
         direction = StudyDirection.MAXIMIZE if definition.direction == "maximise" else StudyDirection.MINIMIZE
-        study = optuna.create_study(storage=_storage(url), study_name=name, direction=direction, load_if_exists=True)
+        study = optuna.create_study(storage=storage, study_name=name, direction=direction, load_if_exists=True)
         kept = study.user_attrs.get(DEFINITION)
         if kept is None:
-            if study.trials:
-                raise ConfigError(f"there is a study '{name}' that respawn did not make; give another --name")
             study.set_user_attr(DEFINITION, plain)
-            return study
-    check_same(plain, kept, name)
+    if kept is not None:
+        check_same(plain, kept, name)  # again: another machine may have made it meanwhile
     return study
 
 
-@contextmanager
-def forgotten_if_refused(study: optuna.Study) -> Iterator[None]:
-    """While inside, a refusal leaves no study behind that has no trials yet."""
+def _found(storage: optuna.storages.BaseStorage, name: str) -> optuna.Study | None:
     try:
-        yield
-    except RespawnError:
-        if not study.get_trials(deepcopy=False):
-            optuna.delete_study(study_name=study.study_name, storage=study._storage)
-        raise
+        return optuna.load_study(study_name=name, storage=storage)
+    except KeyError:
+        return None
 
 
 def load_study(url: str, name: str) -> tuple[optuna.Study, Definition]:
     """A study that is there, and what it is; raises RunFolderError where it is not."""
     _quieten()
     with _storage_errors_told(url):
-        try:
-            study = optuna.load_study(study_name=name, storage=_storage(url))
-        except KeyError:
-            raise RunFolderError(f"there is no study '{name}' there; begin one with: respawn sweep PRESET") from None
+        study = _found(_storage(url), name)
+        if study is None:
+            raise RunFolderError(f"there is no study '{name}' there; begin one with: respawn sweep PRESET")
         kept = study.user_attrs.get(DEFINITION)
     if kept is None:
         raise RunFolderError(f"the study '{name}' was not made by respawn; name another")
@@ -80,8 +97,9 @@ def load_study(url: str, name: str) -> tuple[optuna.Study, Definition]:
 def sampler(name: SamplerName, seed: int, number: int) -> optuna.samplers.BaseSampler:
     """What draws the settings of one trial.
 
-    Its chance comes from the study's seed and the trial's number alone: workers that begin side by side do not draw the
-    same, and a study that was left goes on as if it had not been.
+    Its chance comes from the study's seed and the trial's number alone, which the trial has before it is drawn: workers
+    that begin side by side, on whatever machines, do not draw the same, and a study that was left goes on as if it had
+    not been.
     """
     own = derive_seed(seed, "sweep", number) % 2**32
     if name == "random":

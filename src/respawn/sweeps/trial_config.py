@@ -5,7 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from respawn.errors import ConfigError
+from respawn.errors import ConfigError, StudyError
 from respawn.sweeps.definition import Definition
 from respawn.sweeps.space import Choice, Range, Space, nested
 from respawn.training.config import RunConfig
@@ -17,12 +17,26 @@ _MOST_ROUNDING = 0.05
 
 
 def drawn_settings(space: Space, drawn: Mapping[str, Any]) -> dict[str, Any]:
-    """What was drawn, by whole names: a list again where the study keeps its JSON."""
+    """What was drawn, by whole names: a list again where the study keeps its JSON.
+
+    Raises StudyError for what cannot have been drawn from this space.
+    """
     settings = {}
     for name, value in drawn.items():
+        if not is_of_space(space, name, value):
+            raise StudyError(
+                f"a trial has {name} {value!r}, which the study's space does not hold, so respawn did not draw it; "
+                "begin a study with another --name"
+            )
         span = space[name]
         settings[name] = span.values[span.labels.index(value)] if isinstance(span, Choice) else value
     return settings
+
+
+def is_of_space(space: Space, name: str, value: Any) -> bool:
+    """Whether a trial of this space can have such a value, as far as can be told: ranges are not looked at."""
+    span = space.get(name)
+    return span is not None and (not isinstance(span, Choice) or value in span.labels)
 
 
 def trial_config(
