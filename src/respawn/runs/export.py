@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import BinaryIO, Literal, TypeAlias
+from typing import Any, BinaryIO, Literal, TypeAlias
 
 from respawn.errors import RunFolderError
 from respawn.runs.columns import Columns, blocks, columns_of, schema_of, table_of
@@ -90,22 +90,22 @@ def _told(rows: Iterator[Row], stream: str, count: int, tell: Tell) -> Iterator[
 def _write_parquet(file: BinaryIO, rows: Iterator[Row], columns: Columns) -> int:
     import pyarrow.parquet
 
-    written = 0
     with pyarrow.parquet.ParquetWriter(file, schema_of(columns)) as writer:
-        for block in blocks(rows, BLOCK_ROWS):
-            writer.write_table(table_of(block, columns))
-            written += len(block)
-    return written
+        return _write_blocks(writer.write_table, rows, columns)
 
 
 def _write_csv(file: BinaryIO, rows: Iterator[Row], columns: Columns) -> int:
     import pyarrow.csv
 
-    written = 0
     with pyarrow.csv.CSVWriter(file, schema_of(columns)) as writer:
-        for block in blocks(rows, BLOCK_ROWS):
-            writer.write_table(table_of(block, columns))
-            written += len(block)
+        return _write_blocks(writer.write_table, rows, columns)
+
+
+def _write_blocks(write: Callable[[Any], None], rows: Iterator[Row], columns: Columns) -> int:
+    written = 0
+    for block in blocks(rows, BLOCK_ROWS):
+        write(table_of(block, columns))
+        written += len(block)
     return written
 
 

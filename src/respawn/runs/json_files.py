@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from respawn.errors import RunFolderError
+from respawn.runs.whole_files import written_whole
 
 NO_ROOM = (errno.ENOSPC, errno.EDQUOT)
 
@@ -29,18 +30,8 @@ def read_json_object(path: Path) -> dict[str, Any]:
 
 def write_json_atomically(path: Path, data: Mapping[str, Any]) -> None:
     """Write aside, fsync, rename: whoever reads, and whenever the power goes, sees the old file or the new one."""
-    aside = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    try:
-        with aside.open("w", encoding="utf-8") as file:
-            json.dump(data, file, indent=2, allow_nan=False)
-            file.write("\n")
-            file.flush()
-            os.fsync(file.fileno())
-        aside.replace(path)
-    except BaseException:
-        aside.unlink(missing_ok=True)
-        raise
-    fsync_directory(path.parent)
+    with written_whole(path) as file:
+        file.write(_as_bytes(data))
 
 
 def write_json_even_without_room(path: Path, data: Mapping[str, Any]) -> None:
@@ -50,20 +41,12 @@ def write_json_even_without_room(path: Path, data: Mapping[str, Any]) -> None:
     except OSError as error:
         if error.errno not in NO_ROOM or not path.exists():
             raise
-        text = json.dumps(data, indent=2, allow_nan=False) + "\n"
         with path.open("r+b") as file:
-            file.write(text.encode())
+            file.write(_as_bytes(data))
             file.truncate()
             file.flush()
             os.fsync(file.fileno())
 
 
-def fsync_directory(directory: Path) -> None:
-    """Make a rename last; on systems where a directory cannot be opened there is nothing to do."""
-    if os.name != "posix":
-        return
-    descriptor = os.open(directory, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
+def _as_bytes(data: Mapping[str, Any]) -> bytes:
+    return (json.dumps(data, indent=2, allow_nan=False) + "\n").encode()

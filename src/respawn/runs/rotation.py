@@ -13,8 +13,7 @@ from pathlib import Path
 from typing import IO, cast
 
 from respawn.errors import RunFolderError
-from respawn.runs.json_files import fsync_directory
-from respawn.runs.whole_files import written_whole
+from respawn.runs.whole_files import fsync_directory, written_whole
 
 _BLOCK_BYTES = 1 << 20
 _DIGITS = 6

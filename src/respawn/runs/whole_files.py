@@ -6,8 +6,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO
 
-from respawn.runs.json_files import fsync_directory
-
 
 @contextlib.contextmanager
 def written_whole(path: Path) -> Iterator[BinaryIO]:
@@ -33,3 +31,14 @@ def write_text(path: Path, text: str) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     with written_whole(path) as file:
         file.write(text.encode())
+
+
+def fsync_directory(directory: Path) -> None:
+    """Make a rename last; on systems where a directory cannot be opened there is nothing to do."""
+    if os.name != "posix":
+        return
+    descriptor = os.open(directory, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
