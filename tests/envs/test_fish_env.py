@@ -12,8 +12,8 @@ from gymnasium.utils.env_match import check_environments_match
 from gymnasium.vector import AutoresetMode, SyncVectorEnv
 from gymnasium.wrappers import RecordEpisodeStatistics
 
-import respawn
 from respawn.envs import showing
+from respawn.envs.fish import FishEnv, FishVectorEnv
 from respawn.envs.fish_settings import fish_config
 from respawn.errors import ConfigError
 from respawn.worlds.fish.config import LEGACY_REWARDS, FishConfig, FishRewards
@@ -111,7 +111,7 @@ def test_pictures_show_how_it_ended():
     with pytest.warns(UserWarning, match="render_mode='rgb_array'"):
         assert gymnasium.make(NAME).unwrapped.render() is None
     with pytest.raises(ConfigError, match="one of human, rgb_array, not 'ansi'"):
-        respawn.envs.fish.FishEnv(render_mode="ansi")
+        FishEnv(render_mode="ansi")
 
 
 class Screen(types.ModuleType):
@@ -297,7 +297,7 @@ def test_bad_arguments_are_one_sentence(settings, sentence):
 
 def test_no_schools_are_refused():
     with pytest.raises(ConfigError, match="number of schools, which must be at least 1, not 0"):
-        respawn.envs.fish.FishVectorEnv(0)
+        FishVectorEnv(0)
 
 
 @pytest.mark.parametrize("action", [-1, 5, [1, 2]])
