@@ -59,6 +59,7 @@ class Watched:
     told: list[Event] = field(default_factory=list)
     shown: list[Beat] = field(default_factory=list)
     ended: list[str] = field(default_factory=list)
+    failed: list[Exception] = field(default_factory=list)
 
     def pass_seconds(self, seconds: float) -> None:
         """Time passes, and it looks as often as it would."""
@@ -77,7 +78,7 @@ class Watched:
 def watch(
     folder: RunFolder, monkeypatch: pytest.MonkeyPatch, beat_seconds=30.0, stall_seconds=300.0, step_seconds=15.0
 ) -> Watched:
-    clock, told, shown, ended, tickers = Clock(), [], [], [], []
+    clock, told, shown, ended, failed, tickers = Clock(), [], [], [], [], []
 
     def by_hand(*arguments):
         tickers.append(ByHand(*arguments))
@@ -92,8 +93,10 @@ def watch(
     def tell(record: Record) -> None:
         (shown if isinstance(record, Beat) else told).append(record)
 
-    heart = Heartbeat(stream(folder), phases, slow, folder.traces, tell, limits, on_stall=ended.append)
-    return Watched(folder, clock, phases, heart, tickers[0], told, shown, ended)
+    heart = Heartbeat(
+        stream(folder), phases, slow, folder.traces, tell, limits, on_failure=failed.append, on_stall=ended.append
+    )
+    return Watched(folder, clock, phases, heart, tickers[0], told, shown, ended, failed)
 
 
 def stream(folder: RunFolder) -> JsonlStream:
@@ -165,7 +168,7 @@ def test_a_run_that_is_taken_up_has_not_made_all_its_updates_just_now(folder, mo
     watched.heart.close()
     before = len(watched.beats())
     again = watch(folder, monkeypatch)
-    again.heart.restore({name: state[name] for name in state if not older_checkpoint or name == "bytes"})
+    again.heart.restore({} if older_checkpoint else state)
     again.pass_seconds(30.0)
     again.heart.receive(report(5001))
     again.pass_seconds(30.0)
@@ -254,9 +257,55 @@ def test_a_folder_for_traces_that_cannot_be_used_keeps_no_run_from_beginning(fol
     folder.traces.write_text("a file")
     watched = watch(folder, monkeypatch)
     assert len(watched.beats()) == 1
-    with pytest.raises(FileExistsError):  # told of as the observer's failure
-        watched.pass_seconds(60.0)
+    watched.phases.mark("world")
+    watched.pass_seconds(60.0)
+    watched.heart.receive(report(1))
+    assert [type(error) for error in watched.failed] == [FileExistsError]
+    watched.pass_seconds(300.0)
+    assert "stalled" in watched.kinds() and len(watched.beats()) > 10
     watched.heart.close()
+
+
+def full_from_now_on(watched: Watched, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No beat can be written any more, but for the first half of one."""
+
+    def half(self: JsonlStream, line: memoryview) -> None:
+        with watched.folder.heartbeats.open("ab") as file:
+            file.write(line[: len(line) // 2])
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(JsonlStream, "_write", half)
+
+
+def test_a_beat_that_cannot_be_written_stops_no_alarm(folder, monkeypatch):
+    watched = watch(folder, monkeypatch)
+    watched.phases.mark("checkpoint")
+    full_from_now_on(watched, monkeypatch)
+    watched.pass_seconds(302.0)
+    assert watched.kinds() == ["stalled"] and watched.ended == [watched.told[0].message]
+    assert [path.name.partition("-")[0] for path in folder.traces.iterdir() if path.stat().st_size] == ["stalled"]
+    watched.phases.mark("learn")
+    watched.pass_seconds(1.0)
+    assert watched.kinds() == ["stalled", "moving_again"]
+    with pytest.raises(OSError, match="No space"):  # nobody was there to be told
+        watched.heart.close()
+
+
+def test_beats_that_could_not_be_written_are_told_of_once_and_come_again_when_they_can(folder, monkeypatch):
+    watched = watch(folder, monkeypatch)
+    with monkeypatch.context() as meanwhile:
+        full_from_now_on(watched, meanwhile)
+        watched.pass_seconds(90.0)
+        for update in (1, 2):
+            watched.heart.receive(report(update))
+            watched.pass_seconds(30.0)
+        assert watched.heart.state() == {"update": 2, "decisions": 200}
+    assert [str(error) for error in watched.failed] == ["[Errno 28] No space left on device"]
+    assert len(watched.shown) == 5  # all of them
+    watched.phases.mark("learn")
+    watched.pass_seconds(30.0)
+    watched.heart.close()
+    assert [beat.update for beat in watched.beats()] == [0, 2, 2]
 
 
 def test_without_a_limit_nothing_stands_still(folder, monkeypatch):
@@ -340,7 +389,8 @@ def test_beats_and_alarms_come_while_the_hub_hangs(folder, monkeypatch):
     phases = ThreadPhases()
     tell = told_beside(hanging, patience_seconds=0.01)
     slow = SlowSteps(SlowStepLimits(0.0, 5, 120.0), folder.traces, tell)
-    heart = Heartbeat(stream(folder), phases, slow, folder.traces, tell, HeartbeatLimits(0.05, 0.2))
+    limits = HeartbeatLimits(0.05, 0.2)
+    heart = Heartbeat(stream(folder), phases, slow, folder.traces, tell, limits, on_failure=pytest.fail)
     phases.mark("loop")
     deadline = time.monotonic() + 30
     while len([1 for _, beat in read_beats(folder) if beat.is_stalled]) < 3 and time.monotonic() < deadline:

@@ -233,6 +233,20 @@ def test_a_full_disk_is_told_of_once_however_many_meet_it():
     assert [failure.observer for failure in hub.failures] == ["full0", "full1", "full2", "closing"]
 
 
+@pytest.mark.parametrize("number", [errno.ENOSPC, errno.EIO])
+def test_a_failure_that_an_observer_outlives_is_told_of_and_stays(number):
+    living, last = Recorder(), Recorder()
+    hub = ObserverHub({"last": last, "living": living})
+    hub.note_failure("living", "write", disk_error(number))
+    hub.receive(REPORT)
+    assert [(failure.observer, failure.doing) for failure in hub.failures] == [("living", "write")]
+    (event,) = [record for record in last.received if isinstance(record, Event)]
+    assert event.kind == "observer_failed" and event.level == "error"
+    assert event.message.startswith(f"{hub.failures[0]}; it goes on without that")
+    assert ("is left out" in event.message) == (number == errno.ENOSPC)
+    assert living.received == last.received and living.closed == 0
+
+
 def test_other_failures_are_told_of_one_by_one():
     errors = [disk_error(errno.EROFS), disk_error(errno.ENOSPC), disk_error(errno.EIO), disk_error(errno.EIO)]
     failing = {f"o{i}": Recorder(fails_at=("receive",), error=error) for i, error in enumerate(errors)}

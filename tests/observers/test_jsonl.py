@@ -172,6 +172,26 @@ def test_the_first_row_drops_a_torn_last_line(folder):
     assert list(read_updates(folder)) == [report(1), report(2)]
 
 
+def test_a_row_that_could_be_written_by_half_is_dropped_by_the_next(folder, monkeypatch):
+    stream = updates_stream(folder)
+    stream.receive(report(1))
+    write = JsonlStream._write
+
+    def half(self, line):
+        write(self, line[: len(line) // 2])
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as meanwhile:
+        meanwhile.setattr(JsonlStream, "_write", half)
+        with pytest.raises(OSError, match="No space left"):
+            stream.receive(report(2))
+    stream.receive(report(3))
+    state = stream.state()
+    stream.close()
+    assert list(read_updates(folder)) == [report(1), report(3)]
+    assert state["sha256"] == hashlib.sha256(folder.updates.read_bytes()).hexdigest()
+
+
 def test_events_are_history_and_know_their_time(folder):
     stream = JsonlStream(folder.events, Event, truncate_on_restore=False)
     state = stream.state()

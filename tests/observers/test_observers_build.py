@@ -5,11 +5,12 @@ import time
 import psutil
 import pytest
 
-from respawn.contracts.records import Episode, EpisodeReport, EvaluationReport, Event, UpdateReport
+from respawn.contracts.records import Beat, Episode, EpisodeReport, EvaluationReport, Event, UpdateReport
 from respawn.observers import build
 from respawn.observers.build import ConsoleFacts, Watched, build_observers
 from respawn.observers.config import ObserversConfig
 from respawn.observers.heartbeat import Heartbeat
+from respawn.observers.jsonl import JsonlStream
 from respawn.observers.stack_dumps import LastResort
 from respawn.observers.thread_phases import ThreadPhases
 from respawn.runs.layout import create
@@ -124,6 +125,27 @@ def test_a_run_that_stands_still_is_told_of_in_its_events(folder, monkeypatch):
     hub.close()
     (event,) = [timed.event for timed in read_events(folder)]
     assert event.kind == "stalled" and ended == [event.message]
+
+
+def test_a_heart_whose_beats_cannot_be_written_goes_on_watching(folder, monkeypatch):
+    monkeypatch.setattr(LastResort, "arm", lambda self, seconds: None)  # on a machine that is busy it could fire
+    ended = []
+    config = ObserversConfig(**QUIET, heartbeat_seconds=0.02, stall_seconds=1.0, resource_seconds=0)
+    watched = Watched(ThreadPhases(), "cpu", on_stall=ended.append)
+    hub = build_observers(folder, config, ConsoleFacts(10, None), watched)
+    receive = JsonlStream.receive
+
+    def full_for_beats(stream, record):
+        if isinstance(record, Beat) and stream._record_type is Beat:
+            raise OSError(28, "No space left on device")
+        receive(stream, record)
+
+    monkeypatch.setattr(JsonlStream, "receive", full_for_beats)
+    wait_for(lambda: ended)
+    wait_for(lambda: hub.failures)
+    hub.close()
+    assert [(failure.observer, failure.doing) for failure in hub.failures] == [("heartbeat", "write")]
+    assert {timed.event.kind for timed in read_events(folder)} == {"observer_failed", "stalled"}
 
 
 @pytest.mark.parametrize(("asked", "patience", "limit"), [(300, 0, 300), (300, 630, 630), (900, 630, 900), (0, 630, 0)])

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
+from functools import partial
 from typing import TextIO
 
 from respawn.contracts.observer import Observer
@@ -50,7 +51,7 @@ class Watched:
     ends_when_hung: bool = False
     """whether the process ends where not even that can be called"""
     patience_seconds: float = 0.0
-    """somebody else sees to what stands still within that time, as to an actor that hangs: no alarm before that"""
+    """somebody else sees to what stands still within that time, as to actors and workers that hang: no alarm before"""
 
 
 def build_observers(
@@ -141,9 +142,9 @@ def _watch(hub: ObserverHub, folder: RunFolder, config: ObserversConfig, watched
                 SlowSteps(slow, folder.traces, tell),
                 folder.traces,
                 tell,
-                HeartbeatLimits(config.heartbeat_seconds, _stall_seconds(config, watched)),
+                HeartbeatLimits(config.heartbeat_seconds, _stall_seconds(config, watched), watched.ends_when_hung),
+                on_failure=partial(hub.note_failure, "heartbeat", "write"),
                 on_stall=watched.on_stall,
-                ends_when_hung=watched.ends_when_hung,
             )
             undo.pop_all()
         hub.add("heartbeat", heartbeat)

@@ -1,7 +1,7 @@
 """A sign of life at even intervals, whatever the run is doing; and an alarm when nothing moves any more.
 
 Written straight to its own file by a thread of its own, not through the hub: a run that hangs inside an observer still
-has a heart that beats.
+has a heart that beats. What that thread cannot do, such as write to a full disk, is told of and ends no watching.
 """
 
 import time
@@ -42,6 +42,8 @@ class HeartbeatLimits:
     beat_seconds: float
     stall_seconds: float
     """0: nothing counts as standing still"""
+    ends_when_hung: bool = False
+    """whether the process ends, with exit code 1, where native code never lets the thread that watches run again"""
 
 
 class Heartbeat:
@@ -56,8 +58,8 @@ class Heartbeat:
         notify: Callable[[Record], None],
         limits: HeartbeatLimits,
         *,
+        on_failure: Callable[[Exception], None],
         on_stall: Callable[[str], None] = lambda sentence: None,
-        ends_when_hung: bool = False,
     ) -> None:
         """Begin to beat.
 
@@ -68,8 +70,8 @@ class Heartbeat:
           traces: where stacks are dumped.
           notify: is told of alarms, and shown each beat; must come back also where the hub hangs (`told_beside`).
           limits: how often, how long.
+          on_failure: is told, once and in the thread of whoever gives it a record, of what it could not do.
           on_stall: is called when nothing moves any more, after everybody was told.
-          ends_when_hung: end the process, with exit code 1, where native code never lets this thread run again.
         """
         self._stream = stream
         self._phases = phases
@@ -77,7 +79,10 @@ class Heartbeat:
         self._traces = traces
         self._tell = notify
         self._limits = limits
+        self._on_failure = on_failure
         self._on_stall = on_stall
+        self._has_failed = False
+        self._untold: Exception | None = None  # the first failure, until somebody knows
         self._process = psutil.Process()
         self._process.cpu_percent()  # the first call measures nothing
         self._where = Whereabouts()
@@ -89,7 +94,7 @@ class Heartbeat:
         self._stillness = Stillness(look_seconds, time.monotonic)
         self._stalled_at: float | None = None
         self._clocks = (time.time(), time.monotonic())
-        self._last_resort = LastResort(traces / f"hung-{time.time():.0f}.txt", ends_process=ends_when_hung)
+        self._last_resort = LastResort(traces / f"hung-{time.time():.0f}.txt", ends_process=limits.ends_when_hung)
         self._beat()
         self._due.due()
         with suppress(OSError):  # a folder that cannot be used: raised again when it is due, where it harms no run
@@ -103,40 +108,54 @@ class Heartbeat:
         if self._where.are_known and not were_known:
             self._begin_rates()  # a run that was taken up has not made all its updates just now
         self._ticker.check()
+        error, self._untold = self._untold, None
+        if error is not None:
+            self._on_failure(error)
 
     def state(self) -> StateTree:
-        """The stream's, and how far the run is."""
-        return {**self._stream.state(), **self._where.state()}
+        """How far the run is; the beats until now are on the disk then. They are history: nothing goes back to them."""
+        self._attempt(self._stream.state)
+        return self._where.state()
 
     def restore(self, state: StateTree) -> None:
-        """The stream's, and how far the run is."""
+        """Know how far the run is again, and go on after the beats that are there."""
         self._stream.restore(state)
         self._where.restore(state)
         self._begin_rates()
 
     def close(self) -> None:
-        """Beat once more, and stop, and raise what ended the beating if nobody was told; safe to call twice."""
+        """Beat once more, and stop, and raise what failed if nobody was told; safe to call twice."""
         self._ticker.close()
         self._last_resort.disarm()
         if not self._stream.is_closed:
             try:
                 # It may have come to its end since the last look, and nobody is to be left with an alarm.
                 self._has_moved_again(self._stillness.seconds(self._phases.last_move()))
-                self._beat()
+                self._attempt(self._beat)
             finally:
                 self._stream.close()
         self._ticker.check()
+        error, self._untold = self._untold, None
+        if error is not None:
+            raise error
 
     def _look(self) -> None:
-        self._keep_armed()
-        self._tell_of_last_resort()
-        self._watch_clock()
-        self._slow_steps.look(self._phases.look())
+        for part in (self._keep_armed, self._tell_of_last_resort, self._watch_clock, self._watch_steps):
+            self._attempt(part)
         is_due = self._due.due()
         if self._watch_for_stall() or is_due:
-            beat = self._beat()
-            if not beat.is_stalled:  # of that they were told
-                self._tell(beat)
+            self._attempt(self._beat_and_show)
+
+    def _attempt(self, part: Callable[[], object]) -> None:
+        """Do it; where it fails, go on watching. `receive` tells of the first failure, for the rest will be alike."""
+        try:
+            part()
+        except Exception as error:  # noqa: BLE001 - the edge of a thread: told of by `receive`, or raised by `close`
+            if not self._has_failed:
+                self._has_failed, self._untold = True, error
+
+    def _watch_steps(self) -> None:
+        self._slow_steps.look(self._phases.look())
 
     def _keep_armed(self) -> None:
         if self._limits.stall_seconds > 0 and self._rearm_due.due():
@@ -156,7 +175,6 @@ class Heartbeat:
         idle, limit = self._stillness.seconds(self._phases.last_move()), self._limits.stall_seconds
         if limit > 0 and idle > limit and self._stalled_at is None:
             self._stalled_at = time.monotonic()
-            self._beat()
             self._alarm(idle)
         return self._has_moved_again(idle)
 
@@ -177,6 +195,7 @@ class Heartbeat:
         facts |= {each.thread: each.phase for each in doing}
         kept = try_to_dump(self._traces, "stalled", sentence, doing)
         self._tell(Event("stalled", sentence + kept.said, "error", {**facts, **kept.facts}))
+        self._attempt(self._beat)  # last: what stands still may be the disk, and then so does this
         self._on_stall(sentence + kept.said)
 
     def _watch_clock(self) -> None:
@@ -191,16 +210,23 @@ class Heartbeat:
             )
             self._tell(Event("clock_jumped", message, "warning", {"seconds": jumped}))
 
-    def _beat(self) -> Beat:
+    def _beat_and_show(self) -> None:
+        beat = self._next_beat()
+        if not beat.is_stalled:  # of that they were told
+            self._tell(beat)
+        self._stream.receive(beat)
+
+    def _beat(self) -> None:
+        self._stream.receive(self._next_beat())
+
+    def _next_beat(self) -> Beat:
         update, decisions = self._where.update_and_decisions()
         history = self._history
         history.append((time.monotonic(), update, decisions))
         doing = self._phases.look()
         phases = {each.thread: each.phase for each in doing}
         metrics = {**_rates(history), "heartbeat/rollout_share": _rollout_share(doing), **self._about_process()}
-        beat = Beat(update, decisions, phases, self._stalled_at is not None, metrics)
-        self._stream.receive(beat)
-        return beat
+        return Beat(update, decisions, phases, self._stalled_at is not None, metrics)
 
     def _begin_rates(self) -> None:
         self._history = deque([(time.monotonic(), *self._where.update_and_decisions())], maxlen=RATE_BEATS)

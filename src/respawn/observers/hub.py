@@ -5,7 +5,7 @@ and stays in `failures`, from which the run's exit code follows.
 """
 
 import errno
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from threading import RLock
@@ -56,6 +56,10 @@ class ObserverHub:
         """Every failure so far, the first of each observer only."""
         return tuple(self._failures)
 
+    def remember(self, failures: Iterable[ObserverFailure]) -> None:
+        """Failures of a hub that this one takes the place of: the exit code follows from them too."""
+        self._failures = [*failures, *self._failures]
+
     def receive(self, record: Record) -> None:
         """Show a record to all."""
         with self._one_at_a_time:
@@ -63,6 +67,13 @@ class ObserverHub:
                 # It may have been detached within this very loop, by failing on the report of another's failure.
                 if name in self._observers:
                     self._guard(name, "receive", partial(observer.receive, record))
+
+    def note_failure(self, name: str, doing: str, cause: Exception) -> None:
+        """A failure that an observer tells of itself and outlives: it stays, for what else it does."""
+        with self._one_at_a_time:
+            failure = ObserverFailure(name, doing, _in_words(cause))
+            self._failures.append(failure)
+            self._tell_of(failure, cause, "it goes on without that", "; whoever else meets the same is left out")
 
     def state(self) -> StateTree:
         """The observers' states by name; one that has failed has none."""
@@ -101,7 +112,7 @@ class ObserverHub:
         try:
             return call()
         except Exception as error:  # noqa: BLE001 - recorded, reported, and answered with a non-zero exit at the end
-            self._detach(name, ObserverFailure(name, doing, f"{type(error).__name__}: {error}"), error)
+            self._detach(name, ObserverFailure(name, doing, _in_words(error)), error)
             return None
 
     def _detach(self, name: str, failure: ObserverFailure, cause: Exception) -> None:
@@ -113,10 +124,17 @@ class ObserverHub:
             except Exception as error:  # noqa: BLE001 - part of the failure that is being reported
                 failure = ObserverFailure(name, failure.doing, f"{failure.error}; and to close: {error}")
                 self._failures[-1] = failure
+        self._tell_of(failure, cause, "it is left out from now on", ", and so is whoever else meets the same")
+
+    def _tell_of(self, failure: ObserverFailure, cause: Exception, outcome: str, others: str) -> None:
+        """Let those that are left know, with `others` where it is the disk: of that they are told once."""
         disk = cause.errno if isinstance(cause, OSError) and cause.errno in OF_THE_DISK else None
         if disk is None or disk not in self._told_of_disk:
             self._told_of_disk |= {disk}
-            others = "" if disk is None else ", and so is whoever else meets the same"
-            facts = {"observer": name, "doing": failure.doing, "error": failure.error}
-            message = f"{failure}; it is left out from now on{others}"
+            facts = {"observer": failure.observer, "doing": failure.doing, "error": failure.error}
+            message = f"{failure}; {outcome}{'' if disk is None else others}"
             self.receive(Event("observer_failed", message, "error", facts))
+
+
+def _in_words(error: Exception) -> str:
+    return f"{type(error).__name__}: {error}"

@@ -85,7 +85,9 @@ class JsonlStream:
             line = to_line({"time": utc_now(), **row} if isinstance(record, _TIMED) else row)
             if self._rotate_bytes and self._bytes and self._bytes + len(line) > self._rotate_bytes:
                 self._rotate()
+            self._taken_up = False  # until all of it is written: whoever tries again drops the half of a row first
             self._write(memoryview(line))
+            self._taken_up = True
 
     def _write(self, left: memoryview) -> None:
         while left:  # a write may take only a part
@@ -164,7 +166,10 @@ class JsonlStream:
         self._file.close()
 
     def _take_up_whole_lines(self) -> None:
-        """At the first use, go on after what is there, without the half row that a killed process may have left."""
+        """At the first use, go on after what is there, without the half row that a killed process may have left.
+
+        After a row that could not be written, likewise.
+        """
         if not self._taken_up:
             length = sound_bytes(self._path)
             self._go_on_after(length, checksum(self._file, length))
