@@ -90,6 +90,7 @@ class Pulse:
     def __init__(self) -> None:
         self.phases = ThreadPhases()
         self.mark: Callable[[str], None] = self.phases.mark
+        self.moved = self.phases.moved
 
 
 class Timed:

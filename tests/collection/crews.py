@@ -14,6 +14,7 @@ from respawn.collection.config import CollectionConfig
 from respawn.collection.scripted import Scripted
 from respawn.collection.slots import lay_out
 from respawn.collection.sync import SyncCollector
+from respawn.contracts.pulse import NO_PULSE, Pulse
 from respawn.maths.seeding import make_generator
 from respawn.processes.marks import Marks
 from respawn.testing.fakes import FakeWorld
@@ -71,7 +72,16 @@ class ThreadActor:
         return "exit code 0"
 
 
-def make_pool(folder, actors=2, *, make_world=fake_world, scripted=False, notify=lambda event: None, **settings):
+def make_pool(
+    folder,
+    actors=2,
+    *,
+    make_world=fake_world,
+    scripted=False,
+    notify=lambda event: None,
+    pulse: Pulse = NO_PULSE,
+    **settings,
+):
     config = CollectionConfig(num_lanes=3, horizon_steps=HORIZON_STEPS, actors=actors, **settings)
 
     def launch(number, files):
@@ -83,4 +93,4 @@ def make_pool(folder, actors=2, *, make_world=fake_world, scripted=False, notify
 
         return ThreadActor(number, files, folder, build)
 
-    return ActorPool(config, launch, diagnostics=folder, notify=notify, device=torch.device("cpu"))
+    return ActorPool(config, launch, diagnostics=folder, notify=notify, device=torch.device("cpu"), pulse=pulse)

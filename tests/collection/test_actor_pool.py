@@ -10,6 +10,7 @@ import torch
 from crews import make_pool, make_sync
 from gathering import make_order
 
+from respawn.collection.sync import SyncCollector
 from respawn.contracts.knobs import Script, Start
 from respawn.errors import ConfigError, WorkerError
 from respawn.testing.fakes import FakeWorld
@@ -266,3 +267,63 @@ def test_what_trying_again_does_not_mend_crosses_as_it_is(tmp_path):
 
     with pytest.raises(ConfigError, match="there is no such world"):
         make_pool(tmp_path, 2, make_world=refuse)
+
+
+@pytest.mark.parametrize("failures", [[], ["the world fell over"]])
+def test_one_that_begins_anew_counts_on_and_keeps_weights_young(failures, tmp_path, monkeypatch):
+    """In free order how old a rollout may become follows from how many were learned from."""
+    before = make_pool(tmp_path, 2, order="free", most_lag=2)
+    gather(before, ORDERS[:3], close=False)
+    state = before.state()
+    before.close()
+    gate, begin_anew = threading.Event(), SyncCollector.begin_anew
+
+    def lost_once(collector, state):
+        if failures:
+            raise OSError(failures.pop())
+        begin_anew(collector, state)
+
+    monkeypatch.setattr(SyncCollector, "begin_anew", lost_once)
+    pool = make_pool(tmp_path, 2, order="free", most_lag=2, make_world=gated_first(gate))
+    pool.begin_anew(state)
+    assert not failures
+    for order in ORDERS[3:5]:
+        pool.start(order)
+        assert pool.finish().weights_version == order.weights.version  # the second actor's
+    pool.start(ORDERS[5])
+    threading.Timer(0.2, gate.set).start()
+    overdue = pool.finish()
+    assert gate.is_set() and overdue.weights_version == 3 and overdue.flow["lag_max"] == 2.0
+    pool.close()
+
+
+def test_scripts_that_were_played_are_not_played_again_by_actors_that_begin_anew(tmp_path):
+    script = Script(1, "forward", ((1, 2),), 2)
+    orders = [replace(order, knobs=replace(order.knobs, scripts=(script,))) for order in ORDERS]
+    before = make_pool(tmp_path, 2, scripted=True)
+    played = gather(before, orders[:2], close=False)
+    assert all(rollout.scripted.any() for rollout in played)
+    state = before.state()
+    before.close()
+    pool = make_pool(tmp_path, 2, scripted=True)
+    pool.begin_anew(state)
+    assert not any(rollout.scripted.any() for rollout in gather(pool, orders[2:5]))
+
+
+def test_an_actor_that_is_heard_of_is_a_move(tmp_path):
+    moves = []
+
+    class Heard:
+        def mark(self, phase, share=0.0):
+            """Not of interest."""
+
+        def moved(self):
+            moves.append(len(rollouts))
+
+    rollouts = []
+    pool = make_pool(tmp_path, 1, most_lag=3, pulse=Heard())
+    pool.start(ORDERS[0])
+    rollouts.append(pool.finish())
+    pool.state()  # waits for the other two
+    assert moves.count(1) >= 2
+    pool.close()

@@ -62,3 +62,10 @@ def test_collectors_say_it_with_each_rollout():
         collector.start(make_order(number))
         rollout = collector.finish()
     assert rollout.counts["open_length_max"] >= rollout.counts["open_length_mean"] > 0
+
+
+def test_where_episodes_begin_anew_nothing_is_left_of_those_before():
+    episodes = OpenEpisodes(3)
+    episodes.note(Rows([]))
+    episodes.begin_anew()
+    assert told(episodes.note(Rows([]))) == (4.0, 4.0, 4.0)

@@ -161,3 +161,16 @@ def test_rows_differ_only_where_something_was_forced():
     (first,), (second,) = (played([each], world=Unmoved(3)) for each in scripts)
     assert first.scripted.T.tolist() == [[True] * 3 + [False] * 3] * 3
     check_differs_only_in(("actions",), first, second, first.scripted)
+
+
+@both
+def test_lanes_that_are_no_more_leave_behind_which_scripts_were_played(kind):
+    every = Script(2, "forward", ((1, 2),), 2, each_episode=True)
+    scripts = (FIRST, every)
+    before = make_collector(kind, FakeWorld(3), horizon_steps=6, with_scripts=True)
+    gather(before, [make_order(0, scripts=scripts)], close=False)
+    after = make_collector(kind, FakeWorld(3), horizon_steps=4, with_scripts=True)
+    after.begin_anew(before.state())
+    before.close()
+    (rollout,) = gather(after, [make_order(1, scripts=scripts)])
+    assert forced_of([rollout], 0) == [1, 1]  # in each episode, and so in those that begin anew; but not FIRST again

@@ -9,6 +9,7 @@ import torch
 from gathering import GRU, make_collector, make_model, make_order
 
 from respawn.collection.config import CollectionConfig
+from respawn.collection.overlap import OverlapCollector
 from respawn.contracts.collector import CollectOrder
 from respawn.errors import ConfigError, WorldError
 from respawn.models.config import ModelConfig
@@ -117,6 +118,27 @@ def test_closing_waits_for_a_step_and_not_for_the_whole_rollout():
     collector.close()
     assert closed == [True] and len(steps) == 1
     assert not collector._thread.is_alive()
+
+
+def test_a_thread_that_is_left_behind_closes_the_world_when_it_comes_to_that():
+    stuck, go_on, closed = threading.Event(), threading.Event(), threading.Event()
+
+    class Stuck(FakeWorld):
+        def step(self, actions):
+            stuck.set()
+            go_on.wait(60)
+            return super().step(actions)
+
+        def close(self):
+            closed.set()
+
+    collector = OverlapCollector(make_collector("sync", Stuck(3)), close_seconds=0.01)
+    collector.start(make_order())
+    assert stuck.wait(60)
+    collector.close()
+    assert collector._thread.is_alive() and not closed.is_set()  # nobody closes it beneath a step
+    go_on.set()
+    assert closed.wait(60)
 
 
 @both
@@ -247,6 +269,8 @@ def test_a_world_that_cannot_say_its_state_begins_anew():
     gather(collector, [make_order(0)] * 3, close=False)
     collector.restore(collector.state())
     assert not collector._actor.memory["hidden"].any()
+    (rollout,) = gather(collector, [make_order(3)])
+    assert rollout.counts["open_length_max"] <= 6  # no episode is older than the rollout
 
 
 def test_times_are_measured():

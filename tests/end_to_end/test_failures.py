@@ -11,9 +11,11 @@ import pytest
 from gymnasium import spaces
 from tiny_runs import begin_and_abandon, event_kinds, saving_every, straight, tiny, trace
 
+from respawn.checkpoints.checkpointer import Checkpointer
 from respawn.checkpoints.store import find_newest, read_manifest, read_part
 from respawn.cli.main import main
 from respawn.collection.config import CollectionConfig
+from respawn.collection.sync import SyncCollector
 from respawn.errors import LearningError, ObserverError, RunFolderError, WorldError
 from respawn.evaluation.config import EvaluationConfig
 from respawn.evaluation.evaluator import Evaluator
@@ -141,6 +143,48 @@ def test_an_evaluation_that_fails_keeps_the_whole_update_and_is_made_up_for(lag,
     assert trace(folder) == straight(config, tmp_path)
     made_up = read_manifest(folder.checkpoints / "u00000016").metrics["evaluation/return_mean"]
     assert made_up == {row.update: row for row in read_evaluations(folder)}[16].metrics["evaluation/return_mean"]
+
+
+def test_a_signal_while_a_failure_is_saved_costs_neither_the_update_nor_the_record(tmp_path, monkeypatch):
+    config = tiny("ppo", updates=12, checkpoints=saving_every(0))
+    real, saves = Checkpointer.save, []
+
+    def evaluate(*ignored):
+        raise WorldError("no judge came")
+
+    def save(*arguments):
+        saves.append(1)
+        if len(saves) == 2:
+            os.kill(os.getpid(), signal.SIGTERM)
+        real(*arguments)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Evaluator, "evaluate", evaluate)
+        patch.setattr(Checkpointer, "save", save)
+        with pytest.raises(WorldError, match="no judge came"):
+            begin(config, preset="test", runs_dir=tmp_path, name="failed")
+    folder = assemble.RunFolder(tmp_path / "failed")
+    assert find_newest(folder.checkpoints).manifest.updates == 8
+    assert read_status(folder).status == "failed" and "no judge came" in folder.failure.read_text()
+    assert "failed" in event_kinds(folder)
+    take_up(folder)
+    assert trace(folder) == straight(config, tmp_path)
+
+
+def test_what_fails_while_a_run_is_taken_up_is_recorded(tmp_path, monkeypatch):
+    config = tiny("ppo", updates=6)
+    folder, _ = begin(config, preset="test", runs_dir=tmp_path, name="failed")
+
+    def restore(*ignored):
+        raise WorldError("the console is gone")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(SyncCollector, "restore", restore)
+        with pytest.raises(WorldError, match="the console is gone"):
+            take_up(folder, updates=12)
+    assert read_status(folder).status == "failed" and "the console is gone" in folder.failure.read_text()
+    assert event_kinds(folder).count("failed") == 1
+    assert take_up(folder, updates=12).updates == 12
 
 
 def test_an_observer_that_fails_does_no_harm_but_is_not_kept_quiet(tmp_path, monkeypatch):

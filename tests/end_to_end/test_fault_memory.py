@@ -16,11 +16,14 @@ from respawn.checkpoints.checkpointer import Checkpointer
 from respawn.cli.main import main
 from respawn.collection.config import CollectionConfig
 from respawn.collection.sync import SyncCollector
-from respawn.errors import MemoryLimitError, WorldError
+from respawn.errors import MemoryLimitError, ObserverError, WorldError
 from respawn.evaluation.evaluator import Evaluator
 from respawn.learners.vtrace.learner import VTraceLearner
+from respawn.observers.latest import Latest
 from respawn.runs.layout import RunFolder
 from respawn.runs.metadata import read_status
+from respawn.schedules.config import SchedulesConfig
+from respawn.schedules.progression_config import ProgressionConfig
 from respawn.training import assemble, launch
 from respawn.training.faults_config import FaultsConfig
 from respawn.training.launch import begin, take_up
@@ -161,6 +164,54 @@ def test_rung_by_rung_until_it_suffices(tmp_path, monkeypatch):
     assert take_up(folder, updates=15).updates == 15
     assert "rung_changed" in event_kinds(folder)
     assert timeless_rows(folder.updates)[-1]["decisions"] == 160 + 9 * 8 + 32
+
+
+def test_scripts_that_were_played_are_not_played_again(tmp_path, monkeypatch):
+    schedules = SchedulesConfig(progression=ProgressionConfig(script="1:10"))
+    config = small(faults=FaultsConfig(ladder=("horizon",)), schedules=schedules)
+    Shortages(monkeypatch, "learning", 8)
+    folder, _ = begin(config, preset="test", runs_dir=tmp_path, name="short")
+    check_that_it_went_on(folder, config)
+    forced = [row["collect/scripted_fraction"] for row in timeless_rows(folder.updates)]
+    assert forced[:2] == [1.0, 0.25] and not any(forced[2:])
+
+
+def test_what_failed_before_it_stepped_down_is_not_forgotten(tmp_path, monkeypatch):
+    config = small(faults=NEEDS_NO_MEMORY)
+    real, broken = Latest.receive, []
+
+    def receive(self, record):
+        if not broken:
+            broken.append(True)
+            raise OSError("no ink")
+        real(self, record)
+
+    monkeypatch.setattr(Latest, "receive", receive)
+    Shortages(monkeypatch, "learning", 8)
+    with pytest.raises(ObserverError, match="the training is whole and saved, but observer latest failed"):
+        begin(config, preset="test", runs_dir=tmp_path, name="short")
+    folder = RunFolder(tmp_path / "short")
+    assert read_status(folder).status == "finished"
+    assert [event.kind for event in alarms(folder)] == ["observer_failed", "stepped_down"]
+
+
+def test_asked_to_stop_while_it_closes_it_does_not_go_on_smaller(tmp_path, monkeypatch):
+    real, closed = SyncCollector.close, []
+
+    def close(self):
+        if not closed:
+            os.kill(os.getpid(), signal.SIGTERM)
+        closed.append(True)
+        real(self)
+
+    Shortages(monkeypatch, "learning", 8)
+    monkeypatch.setattr(SyncCollector, "close", close)
+    with pytest.raises(KeyboardInterrupt) as caught:
+        begin(small(), preset="test", runs_dir=tmp_path, name="short")
+    assert caught.value.exit_code == 143
+    folder = RunFolder(tmp_path / "short")
+    assert read_status(folder).status == "stopped" and load_config(folder).stepped_down == ()
+    assert take_up(folder).updates == 12
 
 
 @pytest.mark.slow

@@ -1,7 +1,9 @@
 """A worker process of the world's that is killed: replaced, told of, and only so often."""
 
+from dataclasses import replace
+
 import pytest
-from operators import the_alarm, whole
+from operators import alarms, the_alarm, whole
 from tiny_runs import saving_every, tiny
 
 from respawn.cli.main import main
@@ -9,6 +11,7 @@ from respawn.evaluation.config import EvaluationConfig
 from respawn.runs.layout import RunFolder
 from respawn.runs.metadata import read_status
 from respawn.runs.reader import read_episodes
+from respawn.training.faults_config import FaultsConfig
 from respawn.training.launch import begin, take_up
 from respawn.worlds.foreign.config import ForeignConfig
 
@@ -54,3 +57,17 @@ def test_more_often_than_is_allowed_is_a_failure_that_can_be_resumed(tmp_path, c
     assert "replacements that max_replacements allows" in the_alarm(RunFolder(tmp_path / "lost"), "failed").message
     assert read_status(folder).status == "failed" and whole(folder)[-1] == "u00000010"
     assert take_up(folder).updates == 14
+
+
+def test_workers_that_start_one_after_the_other_do_not_stand_still(tmp_path):
+    config = troubled(tmp_path, 1)
+    (tmp_path / "trouble").unlink()
+    config = replace(
+        config,
+        updates=2,
+        world=replace(config.world, stagger_seconds=1.5),
+        observers=replace(config.observers, heartbeat_seconds=0.2, stall_seconds=0.5),
+        faults=FaultsConfig(stall="stop"),
+    )
+    folder, outcome = begin(config, preset="test", runs_dir=tmp_path, name="staggered")
+    assert outcome.exit_code == 0 and not alarms(folder)

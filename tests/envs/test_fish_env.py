@@ -12,6 +12,7 @@ from gymnasium.utils.env_match import check_environments_match
 from gymnasium.vector import AutoresetMode, SyncVectorEnv
 from gymnasium.wrappers import RecordEpisodeStatistics
 
+import respawn
 from respawn.envs import showing
 from respawn.envs.fish import FishEnv, FishVectorEnv
 from respawn.envs.fish_settings import fish_config

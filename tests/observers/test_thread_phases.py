@@ -91,3 +91,14 @@ def test_a_new_thread_is_not_taken_for_one_that_ended_and_had_its_number():
     go_on.set()
     for thread in threads:
         thread.join()
+
+
+def test_something_may_move_within_a_phase():
+    now = [0.0]
+    phases = ThreadPhases(lambda: now[0])
+    phases.mark("checkpoint")
+    now[0] = 50.0
+    phases.moved()
+    now[0] = 60.0
+    (doing,) = phases.look()
+    assert (doing.phase, doing.seconds) == ("checkpoint", 60.0) and phases.idle_seconds() == 10.0

@@ -222,6 +222,18 @@ def test_it_can_be_saved_in_the_middle_of_a_stage(files, unit):
     check_saveable(make, advance, digest)
 
 
+def test_with_other_schools_than_before_the_queue_is_where_it_was(files):
+    """A run that steps down to half its lanes has half as many schools, and stages half as long."""
+    before, after = built(files, schools=4), built(files, schools=2)
+    before.observe_update(report(1, 6))
+    where = status(before.observe_update(report(2, 3)))  # 9 of 12 places
+    after.restore(before.state())
+    now = status(after.observe_update(report(3, 0)))
+    assert (where["label"], where["progress"], where["remaining"]) == (now["label"], 0.25, 3)
+    assert (now["progress"], now["remaining"], now["consumed"]) == (0.0, 2, 4)  # whole places
+    assert len(after.starts(Clock(updates=3))) == 2
+
+
 @pytest.mark.parametrize(
     ("make", "complaint"),
     [

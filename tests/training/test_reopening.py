@@ -1,5 +1,6 @@
 """What whoever resumes a run is told, and how a process ends that hangs."""
 
+import errno
 import os
 import time
 from dataclasses import replace
@@ -9,6 +10,7 @@ from types import SimpleNamespace
 import pytest
 
 from respawn.checkpoints.store import Found
+from respawn.collection.config import CollectionConfig
 from respawn.contracts.records import Event
 from respawn.observers.jsonl import JsonlStream
 from respawn.runs.layout import RunFolder, create
@@ -16,6 +18,8 @@ from respawn.runs.metadata import describe_machine, read_meta, read_status, writ
 from respawn.training import reopening
 from respawn.training.config import RunConfig
 from respawn.training.reopening import Reopened, about_damage, about_hanging, about_resuming
+from respawn.worlds.fish.config import FishConfig
+from respawn.worlds.foreign.config import ForeignConfig
 
 CONFIG = RunConfig(planned_updates=10, device="cpu")
 META = {
@@ -141,6 +145,15 @@ class TestEndingAProcessThatHangs:
             f"respawn: run r was ended because nothing has moved for 300 s; go on with: respawn resume {folder.path}\n"
         )
 
+    def test_it_is_recorded_also_where_the_terminal_is_gone(self, folder, exits, monkeypatch):
+        class Gone:
+            def write(self, text):
+                raise OSError(errno.EIO, "Input/output error")
+
+        monkeypatch.setattr(reopening.sys, "stderr", Gone())
+        reopening._end_process(folder)("nothing has moved")
+        assert exits == [1] and read_status(folder).status == "failed" and folder.failure.exists()
+
     def test_it_ends_also_where_that_cannot_be_recorded(self, folder, exits, monkeypatch):
         def refuse(*ignored, **facts):
             raise OSError("no room")
@@ -149,3 +162,14 @@ class TestEndingAProcessThatHangs:
         with pytest.raises(OSError, match="no room"):
             reopening._end_process(folder)("nothing has moved")
         assert exits == [1]
+
+
+def test_workers_and_actors_are_given_the_time_that_replacing_one_takes():
+    patience = reopening._patience_seconds
+    assert patience(RunConfig()) == patience(replace(CONFIG, world=FishConfig())) == 0.0
+    workers = ForeignConfig(workers=4, stagger_seconds=50.0, construct_seconds=100.0, reset_seconds=7.0)
+    assert patience(replace(CONFIG, world=workers)) > 3 * 50.0 + 2 * 100.0 + 7.0
+    stepping = ForeignConfig(workers=1, step_seconds=900.0, reset_seconds=80.0)
+    assert patience(replace(CONFIG, world=stepping)) > 980.0
+    actors = CollectionConfig(actors=2, rollout_seconds=5000.0)
+    assert patience(replace(CONFIG, world=workers, collection=actors)) > 5000.0

@@ -10,6 +10,7 @@ from typing import Any, Protocol
 from respawn.collection.actor_service import REFUSALS, Ticket
 from respawn.collection.config import CollectionConfig
 from respawn.collection.slots import Mailbox, SlotLayout
+from respawn.contracts.pulse import NO_PULSE, Pulse
 from respawn.contracts.records import Event
 from respawn.errors import ConfigError, WorkerError
 from respawn.processes.marks import Marks, marks_path
@@ -89,6 +90,7 @@ class ActorCrew:
         *,
         diagnostics: Path,
         notify: Callable[[Event], None],
+        pulse: Pulse = NO_PULSE,
     ) -> None:
         self._config = config
         self._take = take
@@ -97,6 +99,7 @@ class ActorCrew:
         self._folder = diagnostics
         self._folder.mkdir(parents=True, exist_ok=True)
         self._notify = notify
+        self._pulse = pulse
         self._members: dict[int, _Member] = {}
         self.num_replaced = 0
         layouts = []
@@ -144,6 +147,24 @@ class ActorCrew:
             except _LostError as loss:
                 self._replace(number, loss)
 
+    def begin_anew(self, states: Sequence[bytes]) -> None:
+        """Let every new actor know what one with other lanes or other steps a rollout had done."""
+        for number, state in enumerate(states):
+            self._members[number].state = self._begun_anew(number, state)
+
+    def _begun_anew(self, number: int, state: bytes) -> bytes:
+        """What an actor is like once it knows; until then whoever replaces it goes on from how it was launched."""
+        while True:
+            try:
+                self._mailboxes[number].put(state)
+                self._members[number].process.send("begin_anew", len(state))
+                num_bytes = self._answer(number, "begun_anew", self._config.actor_start_seconds)
+            except _LostError as loss:
+                self._replace(number, loss)
+                continue
+            (begun,) = self._mailboxes[number].get(num_bytes)
+            return begun
+
     def _send_state(self, number: int) -> None:
         member = self._members[number]
         self._mailboxes[number].put(member.state)
@@ -187,6 +208,7 @@ class ActorCrew:
             kind, content = self._members[number].process.connection.recv()
         except (EOFError, OSError):
             raise _LostError("died") from None
+        self._pulse.moved()
         if kind == "event":
             self._notify(content)
         elif kind == "failed":

@@ -15,6 +15,7 @@ from respawn.collection.flow import Flow
 from respawn.collection.parcels import pack, unpack
 from respawn.collection.slots import Mailbox, SlotFiles
 from respawn.contracts.collector import CollectOrder
+from respawn.contracts.pulse import NO_PULSE, Pulse
 from respawn.contracts.records import Event, Rollout
 from respawn.contracts.saveable import StateTree
 from respawn.contracts.world import WorldSpec
@@ -55,6 +56,7 @@ class ActorPool:
         diagnostics: Path,
         notify: Callable[[Event], None],
         device: torch.device,
+        pulse: Pulse = NO_PULSE,
     ) -> None:
         """Start the actors, and wait until all are ready.
 
@@ -64,6 +66,7 @@ class ActorPool:
           diagnostics: A folder for the files that help when something goes wrong.
           notify: Is told what happens once.
           device: Where rollouts are wanted; actors themselves compute on the CPU.
+          pulse: Is told whenever an actor is heard of.
         """
         self._config = config
         self._device = device
@@ -77,6 +80,7 @@ class ActorPool:
                 [Mailbox(descriptor) for descriptor in self._files.mailboxes],
                 diagnostics=diagnostics,
                 notify=notify,
+                pulse=pulse,
             )
             try:
                 self._slots = self._files.open(self._crew.layout)
@@ -178,6 +182,14 @@ class ActorPool:
         self._num_finished = state["num_finished"]
         self._free = deque(range(len(self._slots)))
         self._handed_out = None
+
+    def begin_anew(self, state: StateTree) -> None:
+        """Count on; what actors had under way is ordered again, from episodes that begin anew."""
+        if self._started:
+            raise RuntimeError("a rollout is under way: begin_anew() may be called only after finish()")
+        self._crew.begin_anew([pack(actor) for actor in state["actors"]])
+        # From the same number as the weights, by which it is known how old they are.
+        self._num_ordered = self._num_finished = state["num_finished"]
 
     def close(self) -> None:
         """End the actors; what is under way is dropped, for nobody will ask for it."""

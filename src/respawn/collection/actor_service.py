@@ -99,8 +99,17 @@ class _Actor:
             elif command == "restore":
                 self._collector.restore(unpack(*Mailbox(self._files.mailbox).get(argument)))
                 self._connection.send(("restored", None))
+            elif command == "begin_anew":
+                self._begin_anew(argument)
             else:
                 return
+
+    def _begin_anew(self, num_bytes: int) -> None:
+        mailbox = Mailbox(self._files.mailbox)
+        self._collector.begin_anew(unpack(*mailbox.get(num_bytes)))
+        state = pack(self._collector.state())
+        mailbox.put(state)
+        self._connection.send(("begun_anew", len(state)))
 
     def _gather(self, ticket: Ticket) -> None:
         stood_still = perf_counter() - self._idle_since if self._has_gathered else 0.0

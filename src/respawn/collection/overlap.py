@@ -80,6 +80,12 @@ class OverlapCollector:
             raise RuntimeError("a rollout is under way: restore() may be called only after finish()")
         self._inner.restore(state)
 
+    def begin_anew(self, state: StateTree) -> None:
+        """Let the collector inside begin anew."""
+        if self._in_flight is not None:
+            raise RuntimeError("a rollout is under way: begin_anew() may be called only after finish()")
+        self._inner.begin_anew(state)
+
     def close(self) -> None:
         """Let the thread drop what it gathers at its next step, wait for it, close the world; safe to call twice.
 

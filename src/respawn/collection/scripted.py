@@ -66,12 +66,16 @@ class _Slot:
 
     def restore(self, state: StateTree, reason: str) -> None:
         """Go on where it was; whether it is still offered the next order says."""
+        self.know(state, reason)
+        self.left = state["left"].to(self._device, copy=True)
+
+    def know(self, state: StateTree, reason: str) -> None:
+        """Which script was the last one that was taken: it is not taken again."""
         saved = state["script"]
         self.script = None
         if saved is not None:
             parts = tuple((action, decisions) for action, decisions in saved["parts"])
             self._adopt(Script(saved["number"], reason, parts, saved["decisions"], saved["each_episode"]))
-        self.left = state["left"].to(self._device, copy=True)
 
 
 class Scripted:
@@ -146,3 +150,8 @@ class Scripted:
         self._starting = state["starting"].to(self._device, copy=True)
         for reason, slot in self._slots.items():
             slot.restore(state["slots"][reason], reason)
+
+    def begin_anew(self, state: StateTree) -> None:
+        """Know what was played in lanes that are no more; what was under way there is over."""
+        for reason, slot in self._slots.items():
+            slot.know(state["slots"][reason], reason)

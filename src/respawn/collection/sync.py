@@ -99,6 +99,13 @@ class SyncCollector:
             if self._scripted is not None:
                 self._scripted.begin_episodes_anew()
 
+    def begin_anew(self, state: StateTree) -> None:
+        """Know which scripts were played; all else in the state is of lanes that are no more."""
+        if self._order is not None:
+            raise RuntimeError("a rollout is under way: begin_anew() may be called only after finish()")
+        if self._scripted is not None:
+            self._scripted.begin_anew(state["scripted"])
+
     def drop(self) -> None:
         """Leave what another thread is gathering at its next step: only closing may follow."""
         self._is_dropped = True

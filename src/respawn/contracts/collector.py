@@ -6,7 +6,7 @@ from typing import Protocol
 from respawn.contracts.knobs import Knobs
 from respawn.contracts.learner import Weights
 from respawn.contracts.records import Rollout
-from respawn.contracts.saveable import Saveable
+from respawn.contracts.saveable import Saveable, StateTree
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +28,13 @@ class Collector(Saveable, Protocol):
         """The rollout that `start` ordered; re-raises whatever failed inside.
 
         It belongs to the caller until the next `finish` returns, when its memory may be used again.
+        """
+        ...
+
+    def begin_anew(self, state: StateTree) -> None:
+        """Go on, new as this one is, from the state of one with other lanes or other steps a rollout.
+
+        Episodes begin anew. What was counted and which scripts were played is as it was.
         """
         ...
 

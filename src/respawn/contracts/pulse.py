@@ -15,11 +15,18 @@ class Pulse(Protocol):
         """
         ...
 
+    def moved(self) -> None:
+        """Something moves, though no thread has begun anything else: a worker was replaced, an actor heard of."""
+        ...
+
 
 class NullPulse:
     """Nobody watches."""
 
     def mark(self, phase: str, share: float = 0.0) -> None:
+        """Take no note."""
+
+    def moved(self) -> None:
         """Take no note."""
 
 

@@ -33,8 +33,8 @@ class ObserversConfig:
     heartbeat_seconds: float = 30.0
     """seconds between two signs of life in heartbeats.jsonl; 0: none, and no watch for stalls and slow steps"""
     stall_seconds: float = 300.0
-    """raise an alarm, and keep all threads' stacks, when nothing has moved for so long; 0: never; with actors their own
-    time limits come first"""
+    """raise an alarm, and keep all threads' stacks, when nothing has moved for so long; 0: never; time limits of actors
+    and of workers come first"""
     slow_step_seconds: float = 15.0
     """a step of a world that takes longer is told of; 0: none is"""
     slow_step_count: int = 5

@@ -4,6 +4,7 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from math import inf
 
 from respawn.contracts.pulse import IDLE
 
@@ -28,11 +29,15 @@ class ThreadPhases:
         self._now = now
         # By the thread itself: the number of one that has ended is given to the next one that begins.
         self._marks: dict[threading.Thread, tuple[str, float, float]] = {}
-        self._created = now()
+        self._moved = now()
 
     def mark(self, phase: str, share: float = 0.0) -> None:
         """The calling thread is in `phase` from now on, and `share` of its rollout is gathered."""
         self._marks[threading.current_thread()] = (phase, self._now(), share)
+
+    def moved(self) -> None:
+        """Something moves within the phase that a thread is in."""
+        self._moved = self._now()
 
     def look(self) -> list[Doing]:
         """What every thread that is still there and not idle is doing, the newest mark last."""
@@ -45,9 +50,9 @@ class ThreadPhases:
         return sorted(doing, key=lambda each: each.began)
 
     def last_move(self) -> float:
-        """When a thread last marked anything, on the clock of the phases."""
-        return max((began for _, began, _ in list(self._marks.values())), default=self._created)
+        """When anything last moved, on the clock of the phases."""
+        return max(self._moved, *(began for _, began, _ in list(self._marks.values())), -inf)
 
     def idle_seconds(self) -> float:
-        """How long nothing has moved: no thread has marked anything."""
+        """How long nothing has moved."""
         return self._now() - self.last_move()

@@ -193,6 +193,7 @@ class HardStarts:
             "warning": self._warning.state(),
             "harvest": self._harvest.state(),
             "files": self._fingerprint,
+            "num_schools": self._num_schools,
         }
 
     def restore(self, state: StateTree) -> None:
@@ -203,13 +204,22 @@ class HardStarts:
                 "or begin a new run"
             )
         self._taken = state["taken"]
-        self._position = state["position"]
-        self._skipped = state["skipped"]
+        self._position = self._in_our_places(state["position"], state)
+        self._skipped = self._in_our_places(state["skipped"], state)
         self._passed_over = list(state["passed_over"])
         self._recent.clear()
-        self._recent.extend(state["recent"])
+        self._recent.extend(self._in_our_places(taken, state) for taken in state["recent"])
         self._warning.restore(state["warning"])
         self._harvest.restore(state["harvest"])
+
+    def _in_our_places(self, places: int, state: StateTree) -> int:
+        """Places of a queue that may have been laid out for more schools, or fewer, in those of this one.
+
+        Older states do not say for how many: for as many as now.
+        """
+        if self._config.unit == "updates":
+            return places
+        return places * self._num_schools // int(state.get("num_schools", self._num_schools))
 
 
 def _load(stage: HardStartStage) -> tuple[HardStart, ...]:

@@ -14,6 +14,7 @@ from respawn.collection.actor_pool import ActorPool
 from respawn.collection.actor_service import SharedFiles, serve
 from respawn.collection.slots import SlotLayout, lay_out
 from respawn.collection.sync import SyncCollector
+from respawn.contracts.pulse import NO_PULSE, Pulse
 from respawn.contracts.records import Event
 from respawn.errors import ConfigError
 from respawn.processes.child import ChildProcess, Family
@@ -43,7 +44,11 @@ class ActorPlan:
 
 
 def make_actor_pool(
-    config: RunConfig, folder: RunFolder, notify: Callable[[Event], None], device: torch.device
+    config: RunConfig,
+    folder: RunFolder,
+    notify: Callable[[Event], None],
+    device: torch.device,
+    pulse: Pulse = NO_PULSE,
 ) -> ActorPool:
     """Start the actors of a run."""
     _check_cores(config.collection.actors, notify)
@@ -54,6 +59,7 @@ def make_actor_pool(
         diagnostics=diagnostics,
         notify=notify,
         device=device,
+        pulse=pulse,
     )
 
 

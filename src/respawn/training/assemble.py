@@ -62,17 +62,18 @@ def assemble(
     asked, config = config, after_steps(config)
     for caveat in caveats(config.world):
         observers.receive(caveat)
+    notify = partial(_tell_that_it_moves, observers, pulse)
     with ExitStack() as failing:  # threads, processes and a GPU's memory must not outlive what failed
         collector: Collector
         if config.collection.actors == 0:
-            world = make_training_world(config, folder, observers.receive, device)
+            world = make_training_world(config, folder, notify, device)
             failing.callback(world.close)
             progression, spec = make_progression(config, world, observers.receive), world.spec
             collector = _collector(config, world, device, pulse)
             failing.pop_all()
             failing.callback(collector.close)  # the world with it
         else:
-            pool = collector = make_actor_pool(config, folder, partial(_tell_that_it_moves, observers, pulse), device)
+            pool = collector = make_actor_pool(config, folder, notify, device, pulse)
             failing.callback(pool.close)
             progression, spec = _progression_of_actors(config, folder, observers.receive), pool.spec
         run = _assembled(config, folder, observers, device, collector, spec, progression, pulse)
@@ -83,8 +84,8 @@ def assemble(
 
 
 def _tell_that_it_moves(observers: ObserverHub, pulse: Pulse, event: Event) -> None:
-    """Of actors nothing is seen until a rollout of theirs is there; one that is replaced is a move too."""
-    pulse.mark("wait")
+    """A worker or an actor that is replaced is a move too, where nothing else is seen of it for long."""
+    pulse.moved()
     observers.receive(event)
 
 
@@ -161,7 +162,7 @@ def _evaluator(
         return FishEvaluator(config.world, model, config.evaluation, device, pulse)
 
     def make(num_lanes: int) -> World:
-        return make_judging_world(config, num_lanes, folder, observers.receive, device)
+        return make_judging_world(config, num_lanes, folder, partial(_tell_that_it_moves, observers, pulse), device)
 
     if isinstance(config.world, MarioConfig):
         return MarioEvaluator(config.world, make, model, config.evaluation, device, pulse)

@@ -13,7 +13,7 @@ from respawn.training.failures import STEPPING, cause_of, interruption_recorded,
 from respawn.training.loop import updates
 from respawn.training.memory_ladder import Shortage
 from respawn.training.run import Run
-from respawn.training.shutdown import stop_on_signals
+from respawn.training.shutdown import Shutdown, stop_on_signals
 
 StopWhen: TypeAlias = Callable[[EvaluationReport], str | None]
 """is told of each evaluation, and answers why the run should stop there, or None"""
@@ -41,7 +41,9 @@ def drive(run: Run, folder: RunFolder, shortage: Shortage, stop_when: StopWhen |
       stop_when: is asked after each evaluation whether to stop there, saved and ready to be resumed.
     """
     reason: str | None = None
-    with _status_kept(run, folder, shortage), stop_on_signals(run.cadence, run.tell) as shutdown:
+    run.observers.remember(shortage.observer_failures)
+    # Signals outermost: one that comes while a failure is being saved and recorded must cost neither.
+    with stop_on_signals(run.cadence, run.tell) as shutdown, _status_kept(run, folder, shortage, shutdown):
         save_if_due(run)  # so that the run can be resumed from its very first moment
         with shutdown.goes_before(shortage.is_survivable, lambda: run.at_boundary):
             for _ in updates(run):
@@ -61,9 +63,11 @@ def drive(run: Run, folder: RunFolder, shortage: Shortage, stop_when: StopWhen |
         run.tell(Event(status, message, facts={"update": run.clock.updates}))
         facts = {"updates": run.clock.updates, "decisions": run.clock.decisions, "goal_reached": goal_reached}
         write_status(folder, status, **facts)
-    if run.observers.failures and shutdown.signal is None:
+        # As of now: a signal that comes while all is being closed changes nothing any more.
+        outcome = Outcome(status, shutdown.exit_code, run.clock.updates, run.clock.decisions, goal_reached)
+    if run.observers.failures and not outcome.exit_code:
         raise ObserverError(f"the training is whole and saved, but {run.observers.failures[0]}")
-    return Outcome(status, shutdown.exit_code, run.clock.updates, run.clock.decisions, goal_reached)
+    return outcome
 
 
 def save_if_due(run: Run) -> None:
@@ -73,7 +77,7 @@ def save_if_due(run: Run) -> None:
 
 
 @contextmanager
-def _status_kept(run: Run, folder: RunFolder, shortage: Shortage) -> Iterator[None]:
+def _status_kept(run: Run, folder: RunFolder, shortage: Shortage, shutdown: Shutdown) -> Iterator[None]:
     """Say in status.json that the run goes on, and if it fails, that it failed and why; close the run in the end."""
     try:
         with _saved_if_survivable(run, shortage):
@@ -83,6 +87,8 @@ def _status_kept(run: Run, folder: RunFolder, shortage: Shortage) -> Iterator[No
         if shortage.is_survivable(error):
             with interruption_recorded(folder, STEPPING):
                 run.close()
+                shutdown.stop_if_asked()
+            shortage.note_failures(run.observers.failures)
             raise
         told = shortage.explained(error)
         _save_what_is_safe(run, folder, told)

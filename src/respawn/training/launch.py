@@ -13,6 +13,7 @@ from respawn.checkpoints.store import find_newest
 from respawn.contracts.records import Event
 from respawn.errors import CheckpointError, ConfigError, RomError, RunFolderError
 from respawn.learners.out_of_memory import in_short
+from respawn.observers.hub import ObserverFailure
 from respawn.runs.json_files import write_json_atomically
 from respawn.runs.layout import RunFolder, create, default_name
 from respawn.runs.metadata import new_meta, read_meta, write_meta
@@ -60,6 +61,9 @@ def begin(
         try:
             with failure_recorded(folder, REFUSED_AT_THE_START):
                 run = assembled(config, folder, first_update=0)
+                if source is not None:
+                    with _closed_if_it_fails(run):
+                        begin_with(run, source)
         except (*REFUSED_AT_THE_START, KeyboardInterrupt):
             # Nothing was learned: leave no empty run behind.
             shutil.rmtree(folder.path)
@@ -68,8 +72,6 @@ def begin(
                     runs_dir.rmdir()
             raise
         with _closed_if_it_fails(run):
-            if source is not None:
-                begin_with(run, source)
             _note_if_inexact(folder, config, run)
         return run
 
@@ -134,8 +136,9 @@ def take_up(
         def make(config: RunConfig) -> Run:
             with failure_recorded(folder, REFUSED_LATER):
                 run = assembled(config, folder, first_update=0 if found is None else found.manifest.updates)
+                with _closed_if_it_fails(run):
+                    reopened = restore(run, folder, found, config)
             with _closed_if_it_fails(run):
-                reopened = restore(run, folder, found, config)
                 events = [*hung, *about_resuming(run, folder, found, before, config)]
                 if reopened.lost:
                     message = f"resumed on another rung of the memory ladder than it was saved on{reopened.lost}"
@@ -168,8 +171,9 @@ def _train(
     config: RunConfig, folder: RunFolder, make: Callable[[RunConfig], Run], stop_when: StopWhen | None
 ) -> Outcome:
     """Train what `make` makes; where a GPU's memory does not suffice, again, one rung further down the ladder."""
+    failures: tuple[ObserverFailure, ...] = ()
     while True:
-        shortage = Shortage(config)
+        shortage = Shortage(config, failures)
         try:
             return drive(make(config), folder, shortage, stop_when)
         except Exception as error:
@@ -179,7 +183,7 @@ def _train(
                     raise
                 record_alone(folder, explained)  # it was not even put together: nobody else could
                 raise explained from error
-            cause = in_short(error)
+            cause, failures = in_short(error), shortage.observer_failures
         # Only here are the error's frames gone, and with them what they held in memory.
         make = _one_rung_down(folder, cause)
         config = shortage.lower

@@ -4,6 +4,7 @@ The rungs that were taken stand in the configuration as `stepped_down`; the sett
 asked for. So a run is still recognised by what was asked for, whichever rung it is on and whenever it is killed.
 """
 
+from collections.abc import Iterable
 from dataclasses import replace
 
 from respawn.contracts.saveable import StateTree
@@ -11,6 +12,8 @@ from respawn.errors import ConfigError, MemoryLimitError
 from respawn.learners.out_of_memory import gpu_is_full, host_is_full, in_short
 from respawn.learners.ppo.config import PPOConfig
 from respawn.learners.vtrace.config import VTraceConfig
+from respawn.observers.hub import ObserverFailure
+from respawn.runs.streams import ROW_STREAMS
 from respawn.training.config import RunConfig
 from respawn.training.faults_config import Rung
 from respawn.worlds.fish.config import FishConfig
@@ -91,10 +94,16 @@ def _with(config: RunConfig, **changed: int) -> RunConfig:
 class Shortage:
     """What it means to a run, on its rung of the ladder, that memory does not suffice."""
 
-    def __init__(self, config: RunConfig) -> None:
+    def __init__(self, config: RunConfig, observer_failures: tuple[ObserverFailure, ...] = ()) -> None:
         self._config = config
+        self.observer_failures = observer_failures
+        """of runs that ended so before: who goes on with them smaller owes an exit code for these too"""
         self.lower = step_down(config) if config.faults.out_of_memory == "step-down" else None
         """the run one rung further down; None: there is none, or it is not to be taken"""
+
+    def note_failures(self, failures: Iterable[ObserverFailure]) -> None:
+        """Keep which observers failed before; rows are no loss, for they are made again from the checkpoint on."""
+        self.observer_failures = tuple(failure for failure in failures if failure.observer not in ROW_STREAMS)
 
     def is_survivable(self, error: BaseException) -> bool:
         """Whether the run can go on after this error, one rung further down."""

@@ -3,6 +3,7 @@
 import os
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
 
@@ -27,6 +28,7 @@ from respawn.training.first_weights import begin_with, find_again
 from respawn.training.hint_facts import hint_facts
 from respawn.training.memory_ladder import after_steps, holds_replay
 from respawn.training.run import LADDER, Run
+from respawn.worlds.foreign.config import ForeignConfig
 
 
 def assembled(config: RunConfig, folder: RunFolder, first_update: int) -> Run:
@@ -42,7 +44,7 @@ def assembled(config: RunConfig, folder: RunFolder, first_update: int) -> Run:
         str(device),
         _end_process(folder) if stops else _only_told,
         ends_when_hung=stops,
-        patience_seconds=config.collection.patience_seconds,
+        patience_seconds=_patience_seconds(config),
     )
     observers: ObserverHub = build_observers(folder, config.observers, facts, watched)
     try:
@@ -57,6 +59,12 @@ def assembled(config: RunConfig, folder: RunFolder, first_update: int) -> Run:
         run.close()
         raise
     return run
+
+
+def _patience_seconds(config: RunConfig) -> float:
+    """How long those who watch workers and actors may take to replace one, of which nobody else need know."""
+    of_world = config.world.patience_seconds if isinstance(config.world, ForeignConfig) else 0.0
+    return max(config.collection.patience_seconds, of_world)
 
 
 def _hints(config: RunConfig, run: Run, device: torch.device) -> Hints:
@@ -78,7 +86,8 @@ def _end_process(folder: RunFolder) -> Callable[[str], None]:
     def end(sentence: str) -> None:
         try:
             said = f"respawn: run {folder.name} was ended because {sentence}; go on with: respawn resume {folder.path}"
-            print(said, file=sys.stderr, flush=True)  # first: what hangs may be the disk
+            with suppress(OSError):  # the terminal may be gone
+                print(said, file=sys.stderr, flush=True)  # first: what hangs may be the disk
             write_status(folder, "failed", cause=sentence)
             folder.failure.write_text(f"{sentence}\n", encoding="utf-8")
         finally:

@@ -37,8 +37,8 @@ LADDER = "ladder"
 PARTS_ADDED_LATER = frozenset({"guard", LADDER})
 """Parts that checkpoints of older versions lack; they begin afresh there."""
 
-OF_ROLLOUTS = frozenset({"collector", "pending"})
-"""Parts that hold worlds and rollouts of a certain size."""
+OF_ROLLOUTS = frozenset({"pending"})
+"""Parts that hold nothing but rollouts of a certain size."""
 
 
 class Pending:
@@ -86,6 +86,21 @@ class WholeRows:
     def restore(self, state: StateTree) -> None:
         """Set the observers back."""
         self._observers.restore(state)
+
+
+class BegunAnew:
+    """A collector of other lanes or other steps a rollout than the one that was saved."""
+
+    def __init__(self, collector: Collector) -> None:
+        self._collector = collector
+
+    def state(self) -> StateTree:
+        """The collector's."""
+        return self._collector.state()
+
+    def restore(self, state: StateTree) -> None:
+        """What does not depend on the size; episodes begin anew."""
+        self._collector.begin_anew(state)
 
 
 class WithoutReplay:
@@ -219,6 +234,8 @@ class Run:
         """
         check_identity(found, self.checkpointer.identity)
         parts = {name: part for name, part in self.parts.items() if rollouts_fit or name not in OF_ROLLOUTS}
+        if not rollouts_fit:
+            parts["collector"] = BegunAnew(self.collector)
         if not replay_fits:
             parts["learner"] = WithoutReplay(self.learner)
         restore(found, parts, may_lack=PARTS_ADDED_LATER)

@@ -38,6 +38,11 @@ class Shutdown:
         if self.telling is not None:
             self.telling.join()
 
+    def stop_if_asked(self) -> None:
+        """Raise Interrupted if a signal came."""
+        if self.signal is not None:
+            raise Interrupted(self.exit_code, f"it was asked to stop by {self.signal.name}")
+
     @contextmanager
     def goes_before(
         self, survivable: Callable[[BaseException], bool], is_whole: Callable[[], bool] = lambda: False

@@ -26,6 +26,7 @@ def check_collector(make: MakeCollector, orders: Sequence[CollectOrder]) -> None
     check_rollouts(make, orders)
     check_ownership(make, orders)
     check_resume(make, orders)
+    check_begin_anew(make, orders)
 
 
 def check_manners(make: MakeCollector, order: CollectOrder) -> None:
@@ -37,6 +38,7 @@ def check_manners(make: MakeCollector, order: CollectOrder) -> None:
     _check_refused("start() during a rollout", lambda: collector.start(order))
     _check_refused("state() during a rollout", collector.state)
     _check_refused("restore() during a rollout", lambda: collector.restore(state))
+    _check_refused("begin_anew() during a rollout", lambda: collector.begin_anew(state))
     collector.finish()
     collector.state()
     collector.start(order)
@@ -109,6 +111,24 @@ def check_resume(make: MakeCollector, orders: Sequence[CollectOrder]) -> None:
             assert freeze(restored.state()) == saved, f"{name} told another state after it was restored"
             went = [digest(rollout) for rollout in gather(restored, orders[num_before:])]
             assert went == straight, f"{name} went another way after it was restored"
+
+
+def check_begin_anew(make: MakeCollector, orders: Sequence[CollectOrder]) -> None:
+    """A new collector that knows what another one did gathers from episodes of its own, and can be saved as it is."""
+    before, after = orders[:2], orders[2:]
+    collector = make()
+    gather(collector, before, close=False)
+    state = collector.state()
+    collector.close()
+    begun = make()
+    begun.begin_anew(state)
+    taken_up = make()
+    taken_up.restore(begun.state())
+    first, *_ = rollouts = gather(begun, after)
+    assert first.weights_version == after[0].weights.version, "what another one had under way was handed out"
+    assert [digest(rollout) for rollout in gather(taken_up, after)] == [digest(rollout) for rollout in rollouts], (
+        "one that began anew could not be saved before its first rollout"
+    )
 
 
 def gather(collector: Collector, orders: Sequence[CollectOrder], *, close: bool = True) -> list[Rollout]:

@@ -10,6 +10,9 @@ from respawn.contracts.settings import check_at_least, check_between
 from respawn.errors import ConfigError
 from respawn.worlds.foreign.making import EnvPlan, check_id, is_module_name
 
+DIAGNOSIS_SECONDS = 30.0
+"""What finding out why workers hang, and ending them, may take besides."""
+
 
 @dataclass(frozen=True)
 class ForeignConfig:
@@ -66,6 +69,14 @@ class ForeignConfig:
                 raise ConfigError(f"'{name}' in world.env-kwargs must be a bool, a number or a string, got {value!r}")
             if isinstance(value, float) and not isfinite(value):
                 raise ConfigError(f"'{name}' in world.env-kwargs must be finite, got {value}; leave it out")
+
+    @property
+    def patience_seconds(self) -> float:
+        """With workers: how long nothing may be heard of any of them, until one that hangs is replaced; else 0."""
+        if self.workers == 0:
+            return 0.0
+        starting = self.stagger_seconds * (self.workers - 1) + 2 * self.construct_seconds  # and sharing memory
+        return max(starting, self.step_seconds) + self.reset_seconds + DIAGNOSIS_SECONDS
 
     @property
     def plan(self) -> EnvPlan:
