@@ -8,6 +8,7 @@ import pytest
 import torch
 
 from respawn.checkpoints import checkpointer as module
+from respawn.checkpoints import store
 from respawn.checkpoints.checkpointer import Checkpointer
 from respawn.checkpoints.config import CheckpointsConfig
 from respawn.checkpoints.store import (
@@ -92,6 +93,49 @@ def test_the_best_is_found_and_else_the_newest(tmp_path):
     save(checkpointer, 4, 2.0)
     assert find_best(tmp_path / "checkpoints", CheckpointsConfig()).path.name == "u00000003"
     assert find_newest(tmp_path / "checkpoints", only="u00000002").path.name == "u00000002"
+
+
+def test_what_is_passed_over_for_the_best_is_told(tmp_path):
+    checkpointer, folder, config = make(tmp_path, keep_last=9), tmp_path / "checkpoints", CheckpointsConfig()
+    for updates, score in ((1, 1.0), (2, 3.0), (3, 9.0), (4, 3.0), (5, 2.0)):
+        save(checkpointer, updates, score)
+    (folder / "u00000003" / "a.json").write_text("{")
+    (folder / "u00000001" / "a.json").write_text("{")  # it is worse, so nobody passes over it
+    found = find_best(folder, config)
+    told = "u00000003: a.json does not match its SHA-256 in the manifest"
+    assert found.path.name == "u00000002" and found.passed_over == (told,)
+    (folder / "u00000005" / "manifest.json").write_text("{")  # how good it was, nobody knows
+    found = find_best(folder, config)
+    assert found.path.name == "u00000002" and [each[:9] for each in found.passed_over] == ["u00000005", "u00000003"]
+
+
+def test_what_is_passed_over_where_none_that_was_evaluated_is_whole_is_told_once(tmp_path):
+    checkpointer, folder = make(tmp_path), tmp_path / "checkpoints"
+    save(checkpointer, 1, 9.0)
+    for updates in (2, 3):
+        save(checkpointer, updates)
+    for updates in (1, 3):
+        (folder / f"u{updates:08d}" / "a.json").unlink()
+    found = find_best(folder, CheckpointsConfig())
+    assert found.path.name == "u00000002"
+    assert found.passed_over == ("u00000003: a.json is missing", "u00000001: a.json is missing")
+
+
+@pytest.mark.parametrize("find", [find_newest, lambda folder: find_best(folder, CheckpointsConfig())])
+def test_what_a_run_that_goes_on_deletes_meanwhile_is_no_damage(tmp_path, monkeypatch, find):
+    checkpointer, made = make(tmp_path), iter((2, 3))
+    save(checkpointer, 1, 5.0)
+    verify = store.verify
+
+    def replacing(path):
+        if (updates := next(made, None)) is not None:
+            shutil.rmtree(path)
+            save(checkpointer, updates)
+        return verify(path)
+
+    monkeypatch.setattr(store, "verify", replacing)
+    found = find(tmp_path / "checkpoints")
+    assert found.path.name == "u00000003" and found.passed_over == ()
 
 
 def test_retention_deletes_what_no_rule_keeps_and_never_what_is_damaged(tmp_path):

@@ -104,7 +104,7 @@ def test_a_damaged_checkpoint_is_told_of_and_the_one_before_it_taken(respawn, ru
     (runs / "pole/checkpoints/u00000004/learner.json").write_text("{")
     answer = respawn("checkpoint", "inspect", "pole")
     assert answer.exit_code == 0 and answer.out.splitlines()[1] == "u00000003 of run pole"
-    assert answer.out.startswith("A newer checkpoint is damaged and was passed over: u00000004: learner.json does not")
+    assert answer.out.startswith("A damaged checkpoint was passed over: u00000004: learner.json does not match")
     exit_code, told = inspected(respawn, "pole@4")
     assert exit_code == 1 and told["damage"] == "learner.json does not match its SHA-256 in the manifest"
     problems = {part["name"]: part["problem"] for part in told["parts"] if part["problem"]}

@@ -1,9 +1,13 @@
+import gzip
 import json
 import shutil
+from dataclasses import replace
 
 import pytest
 
 from respawn.checkpoints import verification
+from respawn.checkpoints.manifest import file_sha256
+from respawn.checkpoints.store import read_manifest
 from respawn.runs.layout import RunFolder
 
 
@@ -185,3 +189,48 @@ def test_where_the_checkpoints_of_a_run_are_gone_no_resume_is_advised(respawn, p
     answer = respawn("checkpoint", "verify", "pole")
     assert answer.exit_code == 2 and "put the checkpoints back, or start a new run" in answer.sentence
     assert respawn("resume", "pole", "--updates", "4").sentence == answer.sentence
+
+
+@pytest.mark.parametrize("which", ["newest", "best"])
+def test_a_damaged_checkpoint_that_is_passed_over_is_what_was_asked_for(respawn, pole, which):
+    shutil.copytree(pole / "checkpoints/u00000003", pole / "checkpoints/u00000004")
+    assert verified(respawn, f"pole@{which}")[0] == 0
+    (pole / "checkpoints/u00000004/manifest.json").write_text("{")
+    exit_code, told = verified(respawn, f"pole@{which}")
+    assert exit_code == 1 and not told["whole"]
+    assert [(each["name"], each["whole"]) for each in told["checkpoints"]] == [
+        ("u00000003", True),
+        ("u00000004", False),
+    ]
+    lines = respawn("checkpoint", "verify", f"pole@{which}").out.splitlines()
+    assert lines[-1] == "1 of 2 damaged." and any(line.startswith("u00000004: manifest.json") for line in lines)
+
+
+@pytest.mark.parametrize("stream", ["updates", "events"])
+@pytest.mark.parametrize("damage", [b"no archive at all", b"", None])
+def test_older_archives_are_read_too(respawn, pole, stream, damage):
+    for number in (1, 2, 3):
+        (pole / f"{stream}.jsonl.{number:06d}.gz").write_bytes(gzip.compress(b"{}\n"))
+    observers = pole / "checkpoints/u00000003/observers.json"
+    if stream == "updates":  # as if they had been set aside before the checkpoint was made
+        known = json.loads(observers.read_text())
+        known["updates"]["archive"] = 3
+        observers.write_text(json.dumps(known))
+        manifest = read_manifest(observers.parent)
+        files = {**manifest.files, "observers.json": file_sha256(observers)}
+        (observers.parent / "manifest.json").write_text(replace(manifest, files=files).to_json())
+    (pole / f"{stream}.jsonl.000001.gz").unlink()  # the oldest are deleted on purpose
+    exit_code, told = verified(respawn, "pole@3")
+    assert exit_code == 0 and told["whole"] and told["archives"] == []
+    (pole / f"{stream}.jsonl.000001.gz").write_bytes(gzip.compress(b"{}\n"))
+    archive = pole / f"{stream}.jsonl.000002.gz"
+    if damage is None:
+        archive.unlink()
+    else:
+        archive.write_bytes(damage)
+    exit_code, told = verified(respawn, "pole@3")
+    assert exit_code == 1 and not told["whole"] and len(told["archives"]) == 1
+    assert [each["whole"] for each in told["checkpoints"]] == [True]
+    lines = respawn("checkpoint", "verify", "pole@3").out.splitlines()
+    assert f"rows: {told['archives'][0]}" in lines
+    assert lines[-1] == "It is whole, but not all rows of the run."

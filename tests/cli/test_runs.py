@@ -1,3 +1,4 @@
+import gzip
 import json
 import shutil
 from dataclasses import asdict
@@ -47,6 +48,18 @@ def test_a_broken_run_does_not_hide_the_others(respawn, runs):
     assert any(line.startswith("whole") and "killed" in line for line in lines)
     assert any(line.startswith("pole is broken: runs/pole/meta.json should hold JSON") for line in lines)
     assert any(line.startswith("recall is broken: runs/recall/status.json should say one of running") for line in lines)
+
+
+def test_a_damaged_archive_breaks_its_own_run_alone(respawn, runs):
+    rows = (runs / "pole/updates.jsonl").read_bytes()
+    (runs / "pole/updates.jsonl").write_bytes(b"")
+    (runs / "pole/updates.jsonl.000001.gz").write_bytes(gzip.compress(rows)[:-9])  # the disk was full
+    lines = table(respawn, "runs", "list")
+    assert any(line.startswith("recall") and "finished" in line for line in lines)
+    assert any(line.startswith("pole is broken: an archive of runs/pole/updates.jsonl is damaged") for line in lines)
+    inspected = respawn("runs", "inspect", "pole")
+    assert inspected.exit_code == 0 and "an archive of runs/pole/updates.jsonl is damaged" in inspected.out
+    assert "an archive of runs/pole/updates.jsonl is damaged" in respawn("runs", "show", "pole").sentence
 
 
 def test_list_show_and_inspect_agree_about_a_broken_status(respawn, runs):

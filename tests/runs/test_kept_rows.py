@@ -1,12 +1,14 @@
 import gzip
 import hashlib
+import io
 import os
+import re
 
 import pytest
 
 from respawn.errors import RunFolderError
-from respawn.runs import kept_rows
-from respawn.runs.kept_rows import RowsLetGo, archive_of, check_kept
+from respawn.runs import kept_rows, rotation
+from respawn.runs.kept_rows import RowsLetGo, archive_of, archive_problems, check_kept
 from respawn.runs.rotation import prune, set_aside
 
 
@@ -93,3 +95,59 @@ def test_a_file_that_becomes_an_archive_while_it_is_looked_at_is_found_again(pat
     monkeypatch.setattr(kept_rows, "checked", rotating)
     check_kept(path, known(b"one\n"))
     assert rotated == [1]
+
+
+@pytest.fixture
+def archives(path):
+    """A stream with four archives."""
+    for number in range(1, 5):
+        path.write_bytes(b"one\n" * 1000 * number)
+        set_aside(path)
+    return [path.with_name(f"updates.jsonl.{number:06d}.gz") for number in range(1, 5)]
+
+
+def test_archives_that_are_whole_have_no_problems(path, archives):
+    assert archive_problems(path) == [] and archive_problems(path.with_name("none.jsonl")) == []
+    archives[0].unlink()  # on purpose
+    archives[1].with_suffix("").write_bytes(gzip.decompress(archives[1].read_bytes()))  # killed while it was compressed
+    archives[1].unlink()
+    assert archive_problems(path) == []
+
+
+@pytest.mark.parametrize(
+    ("damage", "problem"),
+    [
+        (lambda archive: archive.unlink(), r"updates\.jsonl\.000002\.gz is missing; put it back"),
+        (lambda archive: archive.write_bytes(b"garbage"), r"archive 2 of .*updates\.jsonl is damaged \(Not a gzipped"),
+        (lambda archive: archive.write_bytes(archive.read_bytes()[:-9]), r"archive 2 of .*updates\.jsonl is damaged"),
+        (lambda archive: archive.write_bytes(b""), r"archive 2 of .*updates\.jsonl is empty"),
+        (
+            lambda archive: archive.write_bytes(archive.read_bytes()[:-8] + bytes(4) + archive.read_bytes()[-4:]),
+            r"archive 2 of .*updates\.jsonl is damaged \(CRC check failed",
+        ),
+    ],
+)
+def test_each_archive_is_read_to_its_end_whatever_is_wrong_with_others(path, archives, damage, problem):
+    damage(archives[1])
+    damage(archives[2])
+    first, second = archive_problems(path)
+    assert re.search(problem, first) and re.search(problem.replace("2", "3"), second)
+
+
+def test_a_disk_that_cannot_read_an_archive_is_a_problem_and_archives_let_go_meanwhile_are_none(
+    path, archives, monkeypatch
+):
+    class Failing(io.BytesIO):
+        def read(self, size=-1):
+            raise OSError(5, "Input/output error")
+
+    monkeypatch.setattr(kept_rows, "open_archive", lambda path, number: Failing())
+    assert len(archive_problems(path)) == 4 and "Input/output error" in archive_problems(path)[0]
+    original = rotation.open_archive
+
+    def letting_go(path, number):
+        prune(path, 1)
+        return original(path, number)
+
+    monkeypatch.setattr(kept_rows, "open_archive", letting_go)
+    assert archive_problems(path) == []

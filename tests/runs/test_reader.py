@@ -1,3 +1,5 @@
+import gzip
+
 import pytest
 
 from respawn.contracts.records import Episode, EpisodeReport, EvaluationReport, Event, UpdateReport
@@ -108,6 +110,16 @@ def test_last_row_does_not_read_the_whole_file(folder):
         file.seek(0, 2)
         file.write(b"\n" + lines(updates(3)))
     assert last_row(folder.updates)["update"] == 3
+
+
+@pytest.mark.parametrize("damage", [lambda whole: whole[:-9], lambda whole: b"no archive", lambda whole: whole[:12]])
+def test_a_damaged_archive_that_the_last_row_is_in_is_a_sentence(folder, damage):
+    archive = folder.updates.with_name("updates.jsonl.000001.gz")
+    archive.write_bytes(gzip.compress(lines(updates(9))))
+    assert last_row(folder.updates)["update"] == 9
+    archive.write_bytes(damage(archive.read_bytes()))
+    with pytest.raises(RunFolderError, match=r"an archive of .*updates\.jsonl is damaged .*put it back from a copy"):
+        last_row(folder.updates)
 
 
 def test_read_rows_follows_a_file_that_grows(folder):

@@ -17,10 +17,14 @@ def to_delete(manifests: Mapping[str, Manifest], config: CheckpointsConfig) -> l
 
 def best(manifests: Mapping[str, Manifest], config: CheckpointsConfig) -> set[str]:
     """The names of the `keep_best` that evaluated best; the earlier of two equals."""
+    return set(in_order_of_merit(manifests, config)[: config.keep_best])
+
+
+def in_order_of_merit(manifests: Mapping[str, Manifest], config: CheckpointsConfig) -> list[str]:
+    """The names of those that were evaluated, the best first; the earlier of two equals."""
     scores = {name: manifest.metrics.get(config.best_metric, nan) for name, manifest in manifests.items()}
     judged = [name for name, score in scores.items() if not isnan(score)]
-    judged.sort(key=lambda name: (-scores[name], manifests[name].updates))
-    return set(judged[: config.keep_best])
+    return sorted(judged, key=lambda name: (-scores[name], manifests[name].updates))
 
 
 def _one_per_span(manifests: Mapping[str, Manifest], by_age: list[str], config: CheckpointsConfig) -> set[str]:

@@ -2,12 +2,12 @@
 
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from respawn.checkpoints.config import CheckpointsConfig
 from respawn.checkpoints.manifest import Manifest, file_sha256
-from respawn.checkpoints.retention import best
+from respawn.checkpoints.retention import in_order_of_merit
 from respawn.contracts.saveable import Saveable, StateTree
 from respawn.errors import CheckpointAccessError, CheckpointError
 
@@ -19,6 +19,9 @@ OTHER_SETTINGS = (
     "config.json (or checkpoint) back from a copy, or start a new run"
 )
 """Why a run may not go on from a checkpoint whose settings are not its own, to follow on 'it was'."""
+
+_MOST_LOOKS = 3
+"""Times that checkpoints are looked for, where a run deletes them faster than they can be read."""
 
 
 @dataclass(frozen=True)
@@ -63,6 +66,10 @@ def find_newest(folder: Path, only: str | None = None) -> Found | None:
     Raises:
       CheckpointError: there are checkpoints and all of them are damaged.
     """
+    return _find_newest(folder, only, _MOST_LOOKS)
+
+
+def _find_newest(folder: Path, only: str | None, looks: int) -> Found | None:
     passed_over: list[str] = []
     for path in reversed([path for path in saved(folder) if only in (None, path.name)]):
         try:
@@ -71,6 +78,8 @@ def find_newest(folder: Path, only: str | None = None) -> Found | None:
             # Not damaged: going back to an older one would throw away what a newer program, or another user, made.
             raise CheckpointAccessError(f"checkpoint {path} cannot be used: {error}") from error
         except CheckpointError as error:
+            if looks > 1 and not path.exists():
+                return _find_newest(folder, only, looks - 1)  # the run that goes on has deleted it, and made others
             passed_over.append(f"{path.name}: {error}")
     if passed_over:
         which, remedy = "every checkpoint", "put one back from a copy, or start a new run"
@@ -81,18 +90,37 @@ def find_newest(folder: Path, only: str | None = None) -> Found | None:
 
 
 def find_best(folder: Path, config: CheckpointsConfig) -> Found | None:
-    """The checkpoint that evaluated best, or the newest where none was evaluated."""
+    """The whole checkpoint that evaluated best, or the newest where none was evaluated.
+
+    Passed over are those that evaluated better, and those that cannot say how they did.
+    """
+    return _find_best(folder, config, _MOST_LOOKS)
+
+
+def _find_best(folder: Path, config: CheckpointsConfig, looks: int) -> Found | None:
     manifests: dict[str, Manifest] = {}
+    passed_over: dict[str, str] = {}
     for path in saved(folder):
         try:
-            manifests[path.name] = verify(path)
-        except CheckpointError:
-            continue
-    names = best(manifests, config)
-    if not names:
-        return find_newest(folder)
-    name = max(names, key=lambda name: manifests[name].metrics[config.best_metric])
-    return Found(folder / name, manifests[name], ())
+            manifests[path.name] = read_manifest(path)
+        except CheckpointError as error:
+            passed_over[path.name] = str(error)
+    for name in in_order_of_merit(manifests, config):
+        path = folder / name
+        try:
+            return Found(path, verify(path), _reasons(folder, passed_over))
+        except CheckpointError as error:
+            if looks > 1 and not path.exists():
+                return _find_best(folder, config, looks - 1)  # the run that goes on has deleted it, for a better one
+            passed_over[name] = str(error)
+    found = find_newest(folder)
+    return None if found is None else replace(found, passed_over=_reasons(folder, passed_over, found.passed_over))
+
+
+def _reasons(folder: Path, problems: Mapping[str, str], known: tuple[str, ...] = ()) -> tuple[str, ...]:
+    """What is wrong with which checkpoints, the newest first; those that were deleted meanwhile had nothing wrong."""
+    told = {f"{name}: {problem}" for name, problem in problems.items() if (folder / name).exists()}
+    return tuple(sorted({*told, *known}, reverse=True))
 
 
 def verify(path: Path) -> Manifest:

@@ -14,7 +14,8 @@ State: TypeAlias = Literal["whole", "damaged", "unreadable", "let go", "unknown"
 """let go: deleted on purpose, as the run's settings say. unknown: there is nothing to compare with."""
 
 SIDES = ("files", "parts", "rows", "settings", "world")
-"""What is looked at: each file's SHA-256, whether parts say states, the streams' rows, and whose checkpoint it is."""
+"""What is looked at: each file's SHA-256, whether parts say states, the rows of the streams' files as they were then,
+and whose checkpoint it is."""
 
 OBSERVERS = "observers"
 """The part that knows how long each stream was."""
@@ -179,7 +180,7 @@ def _parts(path: Path, manifest: Manifest) -> Verdict:
 
 
 def look_at_rows(path: Path, manifest: Manifest, streams: Mapping[str, Path] | None) -> Verdict:
-    """Whether the streams, by name, still hold every row that a checkpoint knows of, as it was."""
+    """Whether the streams, by name, still hold what resuming from a checkpoint reads of them, as it was."""
     from respawn.checkpoints.contents import read_structure
 
     if streams is None:

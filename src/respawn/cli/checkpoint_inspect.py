@@ -98,7 +98,7 @@ def _part_as_json(part: "Part", *, tensors: bool) -> dict[str, Any]:
 
 def _show(named: NamedCheckpoint, report: "CheckpointReport", *, tensors: bool) -> None:
     for reason in named.passed_over:
-        print(f"A newer checkpoint is damaged and was passed over: {reason}")
+        print(f"A damaged checkpoint was passed over: {reason}")
     print_facts(named.title, _facts(named, report))
     print()
     _show_parts(report)

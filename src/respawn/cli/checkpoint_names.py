@@ -22,7 +22,7 @@ class NamedCheckpoint:
     path: Path
     folder: RunFolder | None
     passed_over: tuple[str, ...] = ()
-    """newer ones that are damaged, and how"""
+    """newer or better ones that are damaged, and how"""
 
     @property
     def title(self) -> str:

@@ -26,7 +26,9 @@ from respawn.cli.sizes import size
 from respawn.cli.tables import console, new_table, number
 from respawn.cli.wording import command_for
 from respawn.errors import CheckpointError, ConfigError, RespawnError
+from respawn.runs.kept_rows import archive_problems
 from respawn.runs.layout import RunFolder
+from respawn.runs.streams import STREAMS
 
 _STYLES = {"whole": "green", "damaged": "red", "unreadable": "red", "let go": "yellow", "unknown": "dim"}
 
@@ -34,6 +36,8 @@ _STYLES = {"whole": "green", "damaged": "red", "unreadable": "red", "let go": "y
 @dataclass(frozen=True)
 class VerifyArguments:
     """Check every checkpoint of a run, or one: files, parts, rows, settings.
+
+    Of a run, also every archive of its rows. RUN@newest and RUN@best look at those that are passed over, too.
 
     Nothing is changed. The exit code is 1 where anything is damaged.
     """
@@ -57,6 +61,22 @@ class _Asked:
     whole_run: bool
 
 
+@dataclass(frozen=True)
+class _Found:
+    """What was found."""
+
+    folder: RunFolder | None
+    examined: Sequence[Examined]
+    archives: Sequence[str]
+    """what is wrong with the archives of the run's streams"""
+    resumption: Resumption | None
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether nobody need see to anything."""
+        return not self.archives and all(each.is_whole for each in self.examined)
+
+
 def main(words: list[str]) -> int:
     """Verify; 1 where anything is damaged."""
     arguments = parse(VerifyArguments, words, "respawn checkpoint verify")
@@ -66,24 +86,27 @@ def main(words: list[str]) -> int:
     with progress_bar() as tell:
         around = _surroundings(asked.folder, with_world=arguments.world)
         examined = _examined(asked, around, tell)
+        archives = _archive_problems(asked.folder, tell)
     goes_on = asked.folder is not None and asked.folder.is_locked()
     resumption = None
     if asked.folder is not None and asked.whole_run and not goes_on:
         resumption = what_resuming_run_does(asked.folder, around, examined)
+    found = _Found(asked.folder, examined, archives, resumption)
     if arguments.json:
-        print(json.dumps(as_json(asked.folder, examined, resumption), indent=2))
+        print(json.dumps(_as_json(found), indent=2))
     else:
-        _show(asked.folder, examined, resumption, with_world=arguments.world)
+        _show(found, with_world=arguments.world)
         if goes_on:
             print("The run is going on: it makes new checkpoints, and deletes old ones.")
-    return 0 if all(each.is_whole for each in examined) else 1
+    return 0 if found.is_whole else 1
 
 
-def as_json(folder: RunFolder | None, examined: Sequence[Examined], resumption: Resumption | None) -> dict[str, Any]:
+def _as_json(found: _Found) -> dict[str, Any]:
     """What was found as plain data."""
+    resumption = found.resumption
     return {
-        "run": None if folder is None else folder.name,
-        "whole": all(each.is_whole for each in examined),
+        "run": None if found.folder is None else found.folder.name,
+        "whole": found.is_whole,
         "checkpoints": [
             {
                 "name": each.path.name,
@@ -95,9 +118,10 @@ def as_json(folder: RunFolder | None, examined: Sequence[Examined], resumption: 
                 "saved_at": each.manifest.saved_at if each.manifest else None,
                 **{side: asdict(verdict) for side, verdict in each.verdicts.items()},
             }
-            for each in examined
+            for each in found.examined
         ],
-        "set_aside": [] if folder is None else _set_aside(folder),
+        "archives": list(found.archives),
+        "set_aside": [] if found.folder is None else _set_aside(found.folder),
         "resuming": None
         if resumption is None
         else {**asdict(resumption), "path": resumption.path and str(resumption.path)},
@@ -108,7 +132,9 @@ def _asked(runs_dir: Path, word: str) -> _Asked:
     name, which = split_name(word)
     if which or (not is_run(runs_dir / name) and checkpoint_at(Path(name)) is not None):
         named = find_checkpoint(runs_dir, word)
-        return _Asked([named.path], named.folder, whole_run=False)
+        # Those that were passed over are what was asked for, or may be.
+        passed_over = [named.path.with_name(reason.partition(":")[0]) for reason in named.passed_over]
+        return _Asked(sorted([*passed_over, named.path]), named.folder, whole_run=False)
     folder = find_run(runs_dir, name)
     paths = saved(folder.checkpoints)
     if not paths:
@@ -148,24 +174,37 @@ def _examined(asked: _Asked, around: Surroundings, tell: Tell) -> list[Examined]
     return examined
 
 
+def _archive_problems(folder: RunFolder | None, tell: Tell) -> list[str]:
+    """What is wrong with the archives of all streams, the history included; resuming reads few of them."""
+    if folder is None:
+        return []
+    problems = []
+    for done, (name, stream) in enumerate(STREAMS.items()):
+        tell(f"archives of {name}", done / len(STREAMS))
+        problems += archive_problems(stream.path_in(folder))
+    return problems
+
+
 def _set_aside(folder: RunFolder) -> list[str]:
     return sorted(path.name for path in folder.checkpoints.glob("damaged-*"))
 
 
-def _show(
-    folder: RunFolder | None, examined: Sequence[Examined], resumption: Resumption | None, *, with_world: bool
-) -> None:
+def _show(found: _Found, *, with_world: bool) -> None:
+    folder, examined = found.folder, found.examined
     _show_table(examined, [side for side in SIDES if with_world or side != "world"])
     print()
     for each in examined:
         for problem in each.problems:
             print(f"{each.path.name}: {problem}")
+    for problem in found.archives:
+        print(f"rows: {problem}")
     if folder is not None and (aside := _set_aside(folder)):
         print(f"Set aside as damaged when the run was resumed: {', '.join(aside)}")
     damaged = [each for each in examined if not each.is_whole]
-    print(f"{len(damaged)} of {len(examined)} damaged." if damaged else f"{_all(len(examined))} whole.")
-    if folder is not None and resumption is not None:
-        print(_about_resuming(folder, resumption))
+    but = ", but not all rows of the run" if found.archives and not damaged else ""
+    print(f"{len(damaged)} of {len(examined)} damaged." if damaged else f"{_all(len(examined))} whole{but}.")
+    if folder is not None and found.resumption is not None:
+        print(_about_resuming(folder, found.resumption))
 
 
 def _all(count: int) -> str:

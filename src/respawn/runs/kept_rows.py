@@ -7,7 +7,8 @@ import gzip
 import hashlib
 import os
 import zlib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
 
@@ -45,7 +46,7 @@ def checked(path: Path, file: IO[bytes], state: Mapping[str, Any]) -> "hashlib._
       state: what the checkpoint knows.
     """
     wanted = int(state["bytes"])
-    try:
+    with damage_told(f"an archive of {path}"):
         length = file.seek(0, os.SEEK_END)
         if length < wanted:
             raise RunFolderError(
@@ -53,14 +54,21 @@ def checked(path: Path, file: IO[bytes], state: Mapping[str, Any]) -> "hashlib._
                 "put the file back, for the rows that are missing cannot be made again"
             )
         sha256 = checksum(file, wanted)
-    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-        raise RunFolderError(f"an archive of {path} is damaged ({error}); put it back from a copy") from error
     if wanted > 0 and sha256.hexdigest() != state["sha256"]:
         raise RunFolderError(
             f"{path} was changed: its first {wanted} bytes do not match their SHA-256 in the checkpoint; "
             "put the file back from a copy, or move the newest checkpoints away to go on from before the change"
         )
     return sha256
+
+
+@contextmanager
+def damage_told(archive: str) -> Iterator[None]:
+    """While inside, an archive that is cut off, or that is none, is a RunFolderError that begins with its name."""
+    try:
+        yield
+    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+        raise RunFolderError(f"{archive} is damaged ({error}); put it back from a copy") from error
 
 
 def checksum(file: IO[bytes], length: int) -> "hashlib._Hash":
@@ -87,7 +95,9 @@ def open_kept(path: Path, archive: int) -> IO[bytes]:
 
 
 def check_kept(path: Path, state: Mapping[str, Any]) -> None:
-    """Raise RunFolderError unless every row that a checkpoint knows of is there, as it was.
+    """Raise RunFolderError unless what resuming from a checkpoint reads of a stream is there, as it was.
+
+    That is the file which the stream was then. What had been set aside before is not read; `archive_problems` reads it.
 
     Args:
       path: the stream's.
@@ -120,3 +130,33 @@ def _check(path: Path, state: Mapping[str, Any]) -> None:
         return
     with open_kept(path, archive) as rows:
         checked(path, rows, state)
+
+
+def archive_problems(path: Path) -> list[str]:
+    """What is wrong with a stream's archives, all of which are read: some may be damaged, or missing between others.
+
+    A compressed archive ends with a checksum of its rows. The oldest may be gone, as `observers.retain-archives` asks.
+    """
+    problems = []
+    numbers = archive_numbers(path)
+    for number in range(numbers[0], numbers[-1] + 1) if numbers else ():
+        try:
+            _read_to_its_end(path, number)
+        except RunFolderError as error:
+            there = archive_numbers(path)
+            if there and there[0] <= number <= there[-1]:  # else a run that goes on let go of it meanwhile
+                problems.append(str(error))
+    return problems
+
+
+def _read_to_its_end(path: Path, number: int) -> None:
+    name = f"archive {number} of {path}"
+    try:
+        with open_archive(path, number) as rows, damage_told(name):
+            is_empty = not rows.read(_BLOCK_BYTES)
+            while rows.read(_BLOCK_BYTES):
+                pass
+    except OSError as error:  # the disk itself
+        raise RunFolderError(f"{name} cannot be read ({error}); put it back from a copy") from error
+    if is_empty:  # a file without rows is never set aside
+        raise RunFolderError(f"{name} is empty; put it back from a copy")

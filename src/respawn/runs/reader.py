@@ -6,11 +6,9 @@ as not written and is passed over; any other broken line means that the file was
 A stream that grew too large has archives (rotation.py); its rows are read as if it were one file.
 """
 
-import gzip
 import io
 import json
 import os
-import zlib
 from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -28,6 +26,7 @@ from respawn.contracts.records import (
     UpdateReport,
 )
 from respawn.errors import RunFolderError
+from respawn.runs.kept_rows import damage_told
 from respawn.runs.layout import RunFolder
 from respawn.runs.rotation import ArchiveMissing, archive_numbers, open_archive
 from respawn.runs.rows import R, Row, from_row
@@ -125,7 +124,7 @@ def _files_of(path: Path) -> tuple[list[int], BinaryIO]:
 
 
 def _rows(file: IO[bytes], path: Path, numbered: int) -> Iterator[tuple[int, Row]]:
-    try:
+    with damage_told(f"an archive of {path}"):
         for number, line in enumerate(file, start=numbered + 1):
             if not line.endswith(b"\n"):
                 return
@@ -135,15 +134,13 @@ def _rows(file: IO[bytes], path: Path, numbered: int) -> Iterator[tuple[int, Row
                     f"{path}, line {number} should be a JSON object; put the file back from a copy, or repair that line"
                 )
             yield number, row
-    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-        raise RunFolderError(f"an archive of {path} is damaged ({error}); put it back from a copy") from error
 
 
 def last_row(path: Path) -> Row | None:
     """The last whole row of a .jsonl stream, read from the end; None if there is none."""
     line, _ = _last_line(path)
     if not line and (archives := archive_numbers(path)):  # just set aside: an archive ends with a whole row
-        with open_archive(path, archives[-1]) as file:
+        with open_archive(path, archives[-1]) as file, damage_told(f"an archive of {path}"):
             line = b"".join(deque(file, maxlen=1))
     row = _parse(line) if line else None
     if line and row is None:
