@@ -76,6 +76,7 @@ def test_commands_name_the_folder_where_that_is_not_the_usual_one(respawn, made,
 
 def test_as_json_it_is_the_same_and_holds_all(respawn, made):
     made.status("failed", cause="x").updates(1, **{"loss/policy": math.nan, "return/mean": math.inf})
+    made.event(Event("failed", "m", "error", {"seconds": math.nan}))
     made.checkpoint(31)
     answer = respawn("runs", "inspect", "pole", "--json")
     told = json.loads(answer.out, parse_constant=lambda word: pytest.fail(f"{word} is not JSON"))
@@ -89,6 +90,7 @@ def test_as_json_it_is_the_same_and_holds_all(respawn, made):
         "action": "mend what caused it; then: respawn resume pole",
     }
     assert told["pace"]["rows"] == 31 and told["pace"]["return_now"] == "inf"
+    assert told["events"]["groups"][0]["facts"] == {"seconds": "nan"}
     assert told["checkpoints"]["whole"] == ["u00000020", "u00000030", "u00000031"]
 
 

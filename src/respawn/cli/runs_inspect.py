@@ -68,7 +68,7 @@ def as_json(seen: Inspection, found: Sequence[Finding]) -> dict[str, Any]:
         "checkpoints": asdict(seen.keeping),
         "pace": _finite(asdict(seen.pace)),
         "resources": asdict(seen.wear),
-        "events": asdict(seen.happenings),
+        "events": _finite(asdict(seen.happenings)),
         "evidence": asdict(seen.evidence),
         "problems": list(seen.problems),
     }
@@ -78,6 +78,8 @@ def _finite(value: Any) -> Any:
     """The same without numbers that JSON has no word for."""
     if isinstance(value, dict):
         return {name: _finite(each) for name, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(each) for each in value]
     is_odd = isinstance(value, float) and (value != value or abs(value) == float("inf"))
     return str(value) if is_odd else value
 

@@ -204,6 +204,16 @@ def test_a_checkpoint_is_late_by_its_interval_and_by_how_long_updates_take(tmp_p
     assert finding is None or finding.sentence.endswith("and one is due every 60 s")
 
 
+@pytest.mark.parametrize(("ago", "is_late"), [(5.0, False), (601.0, True)])
+def test_a_run_that_was_just_resumed_has_time_to_save(tmp_path, ago, is_late):
+    made = HandMade(tmp_path / "run").status("running").updates(3).beat(1.0)
+    made.checkpoint(3, 7 * 86400.0)
+    made.event(Event("resumed", "resumed from u00000003"), ago)
+    with made.folder.lock():
+        finding = about(made, "the newest checkpoint is 7 days old")
+    assert (finding is not None) is is_late
+
+
 def test_a_run_that_ended_or_saves_by_updates_is_not_late(tmp_path):
     made = HandMade(tmp_path / "run").status("finished").updates(3)
     made.checkpoint(3, 10**6)

@@ -171,9 +171,9 @@ def test_lost_workers_are_told_with_their_log(made, kind):
     made.event(Event(kind, "1 died", "warning"), 40.0)
     assert about(made, "lost").sentence == f"2 {who}s were lost and replaced; the last time: 1 died"
     resumed(made, 20)
-    assert about(made, "lost").severity == "warning"  # they were lost after that
-    made.event(Event("resumed", "m", facts={"update": 20}), 1.0)
     assert about(made, "lost").severity == "note"
+    made.event(Event(kind, "2 died", "warning"), 40.0)  # of a clock that was set back
+    assert about(made, "lost").severity == "warning"
 
 
 @pytest.mark.parametrize(
@@ -207,6 +207,15 @@ def test_what_grows_or_lies_idle_is_told(made, first, last, words):
     made.resources(7200.0, **first).resources(10.0, **last)
     told = [finding.sentence for finding in found_in(made)[1 if words is None or "GPU" in words else 0 :]]
     assert told == [] if words is None else told[0].startswith(words)
+
+
+def test_a_process_grows_while_its_replay_fills(tmp_path):
+    made = healthy(tmp_path / "run").updates(30, replay__fill=lambda update: update / 40)
+    made.resources(7200.0, process_rss_mib=400.0).resources(10.0, process_rss_mib=1200.0)
+    assert about(made, "memory grew") is None
+    full = healthy(tmp_path / "full").updates(30, replay__fill=lambda update: min(1.0, update / 2))
+    full.resources(7200.0, process_rss_mib=400.0).resources(10.0, process_rss_mib=1200.0)
+    assert about(full, "memory grew") is not None
 
 
 def test_handles_are_looked_up_where_the_process_still_is(made):

@@ -57,6 +57,22 @@ def test_what_came_before_the_last_resume_is_past():
     assert [group.kind for group in found.groups if found.is_past(group)] == ["failed", "worker_replaced"]
 
 
+def test_places_tell_what_is_past_where_the_clock_was_set_back():
+    found = sort_events(
+        [
+            at(30, "failed", "error"),
+            at(40, "resumed", update=7),
+            at(5, "clock_jumped", "warning"),
+            at(6, "failed", "error"),
+            at(7, "slow_step", "warning"),
+        ]
+    )
+    assert found.clock_went_back and not any(found.is_past(group) for group in found.groups)
+    assert [group.kind for group in found.groups] == ["failed", "slow_step", "clock_jumped"]
+    again = sort_events([at(40, "resumed"), at(5, "clock_jumped", "warning"), at(6, "resumed")])
+    assert not again.clock_went_back and again.is_past(again.groups[0])
+
+
 def test_in_a_run_that_was_never_resumed_nothing_is_past():
     found = sort_events([at(1, "clock_jumped", "warning")])
     assert not found.is_past(found.groups[0])

@@ -34,6 +34,15 @@ def test_wear_is_of_the_process_since_the_last_resume(tmp_path):
     assert inspect(made.folder, NOW).wear.trends["threads"].first == 7.0
 
 
+def test_what_came_after_the_last_resume_does_so_whatever_the_clock_says(tmp_path):
+    made = healthy(tmp_path / "run").resources(900.0, threads=100.0).event(Event("resumed", "m"), 600.0)
+    made.event(Event("clock_jumped", "two hours back", "warning"), 7790.0)
+    made.resources(7700.0, threads=7.0).resources(7600.0, threads=8.0)
+    seen = inspect(made.folder, NOW)
+    assert seen.wear.trends["threads"].first == 7.0
+    assert not seen.happenings.is_past(seen.happenings.of_kind("clock_jumped"))
+
+
 def test_every_broken_file_is_told_and_the_rest_is_read(tmp_path):
     made = healthy(tmp_path / "run")
     for path in (made.folder.config, made.folder.meta, made.folder.status):

@@ -11,7 +11,7 @@ _NO_ACTIONS = frozenset({"", "is this a run folder?"})
 """What errors end in that do not say what to do about a run that is known to be one."""
 SEE_TO_PERMISSIONS = "see to its permissions"
 LATE_CHECKPOINTS = 10
-"""A checkpoint that is so many intervals old is late, ..."""
+"""Where the newest checkpoint, and the last resume, are so many intervals ago, the next one is late, ..."""
 LATE_SECONDS = 600.0
 """... if that is at least as long as this, ..."""
 LATE_UPDATES = 5
@@ -82,8 +82,9 @@ def no_checkpoint_lately(seen: Inspection, resume: str) -> Iterator[Finding]:
     age = seen.keeping.newest_age_seconds
     if not seen.life.is_alive or age is None or every <= 0:
         return
+    tried = age if seen.resumed_seconds_ago is None else min(age, seen.resumed_seconds_ago)
     late = max(LATE_CHECKPOINTS * every, LATE_SECONDS, LATE_UPDATES * seen.pace.longest_seconds)
-    if age > late:
+    if tried > late:
         sentence = f"the newest checkpoint is {span(age)} old, and one is due every {every:g} s"
         yield Finding("warning", sentence, "see that the run moves and that the disk has room")
 

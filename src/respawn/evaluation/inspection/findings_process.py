@@ -123,7 +123,7 @@ def wear(seen: Inspection, resume: str) -> Iterator[Finding]:
         sentence = f"the disk has {used.disk_free_gib:.1f} GiB left ({used.disk_free_share:.0%})"
         yield Finding(severity, sentence, "make room: without it no checkpoint can be saved")
     for name, whose in {"memory_mib": "", "children_memory_mib": " of workers and actors"}.items():
-        trend = trends.get(name)
+        trend = None if name == "memory_mib" and seen.pace.replay_fills else trends.get(name)
         if trend is not None and trend.last > GROWN_SHARE * trend.first and trend.last - trend.first > GROWN_MIB:
             grew = f"memory{whose} grew from {trend.first:,.0f} to {trend.last:,.0f} MiB in {used.hours:.1f} h"
             restart = "stop and resume the run, and " if resume else ""

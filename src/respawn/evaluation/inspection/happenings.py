@@ -33,6 +33,8 @@ class Group:
     """the newest"""
     facts: Mapping[str, Any] = field(default_factory=dict)
     """the newest's"""
+    since_resumed: int = 0
+    """how many of them came since the run was last resumed, by their place: clocks are set back"""
 
 
 @dataclass(frozen=True)
@@ -53,6 +55,8 @@ class Happenings:
     """errors first, then warnings, then hints; of each the newest first"""
     resumed: tuple[Resumed, ...]
     """oldest first"""
+    clock_went_back: bool = False
+    """something that came after the last resume says an earlier time than it"""
     scripts: Mapping[str, int] = field(default_factory=dict)
     """how often each kind of script, such as a bootstrap, began to force actions"""
 
@@ -61,31 +65,37 @@ class Happenings:
         return next((group for group in self.groups if group.kind == kind), None)
 
     def is_past(self, group: Group) -> bool:
-        """Whether nothing of the kind came since the run was last resumed; times of one zone compare as text."""
-        return bool(self.resumed) and group.last_time < self.resumed[-1].time
+        """Whether nothing of the kind came since the run was last resumed."""
+        return bool(self.resumed) and group.since_resumed == 0
 
 
 def sort_events(events: Iterable[TimedEvent]) -> Happenings:
     """Group events by kind."""
     groups: dict[str, Group] = {}
-    resumed = []
+    resumed: list[Resumed] = []
+    went_back = False
     scripts: Counter[str] = Counter()
     for timed in events:
         event, is_hint = timed.event, timed.event.kind == "hint"
         if event.kind == "resumed":
             update = event.facts.get("update")
             resumed.append(Resumed(timed.time, update if isinstance(update, int) else None))
+            went_back = False
+            for group in groups.values():
+                group.since_resumed = 0
+        went_back |= bool(resumed) and timed.time < resumed[-1].time  # times of one zone compare as text
         if event.kind == "script_begins":
             scripts[str(event.facts.get("reason"))] += 1
         if event.level == "info" and not is_hint:
             continue
         name = f"hint {event.facts.get('rule', '')}".strip() if is_hint else event.kind
-        group = groups.setdefault(name, Group(name, HINT if is_hint else event.level, 0, timed.time, timed.time, ""))
+        group = groups.setdefault(name, Group(name, HINT if is_hint else event.level, 0, timed.time, "", ""))
+        groups[name] = groups.pop(name)  # as the newest, at the end
         group.count += 1
+        group.since_resumed += 1
         group.last_time, group.message, group.facts = timed.time, " ".join(event.message.split()), dict(event.facts)
-    ordered = sorted(groups.values(), key=lambda group: group.last_time, reverse=True)
-    ordered.sort(key=lambda group: _LEVELS.index(group.level))
-    return Happenings(tuple(ordered), tuple(resumed), dict(scripts))
+    ordered = sorted(reversed(groups.values()), key=lambda group: _LEVELS.index(group.level))
+    return Happenings(tuple(ordered), tuple(resumed), went_back, dict(scripts))
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,7 @@
 import os
 import time
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ from respawn.evaluation.inspection.keeping import Keeping, look_at_checkpoints
 from respawn.evaluation.inspection.life import Life, read_life
 from respawn.evaluation.inspection.pace import Pace, measure_pace
 from respawn.evaluation.inspection.salvage import Salvage, read_config
-from respawn.evaluation.inspection.wear import Wear, measure_wear
+from respawn.evaluation.inspection.wear import Began, Wear, measure_wear
 from respawn.runs.layout import RunFolder, find
 from respawn.runs.metadata import read_meta
 from respawn.runs.reader import read_beats, read_events, read_resources, read_updates
@@ -35,6 +36,8 @@ class Inspection:
     pace: Pace
     wear: Wear
     keeping: Keeping
+    resumed_seconds_ago: float | None = None
+    """None: it never was"""
 
 
 def find_even_damaged(runs_dir: Path, name: str) -> RunFolder:
@@ -67,8 +70,12 @@ def inspect(folder: RunFolder, now: float | None = None, around: Surroundings | 
     life = read_life(folder, config, salvage, moment)
     happenings = sort_events(salvage.rows(read_events(folder)))
     pace = measure_pace(salvage.rows(read_updates(folder)))
-    since = happenings.resumed[-1].time if happenings.resumed else ""
-    wear = measure_wear(folder, salvage.rows(read_resources(folder)), salvage.rows(read_beats(folder)), since)
+    began = Began(
+        happenings.resumed[-1].time if happenings.resumed else "",
+        clock_went_back=happenings.clock_went_back,
+        settled_update=pace.replay_full_update,
+    )
+    wear = measure_wear(folder, salvage.rows(read_resources(folder)), salvage.rows(read_beats(folder)), began)
     return Inspection(
         folder=folder,
         is_writable=os.access(folder.path, os.W_OK),
@@ -80,4 +87,12 @@ def inspect(folder: RunFolder, now: float | None = None, around: Surroundings | 
         pace=pace,
         wear=wear,
         keeping=look_at_checkpoints(folder, around, moment),
+        resumed_seconds_ago=_seconds_ago(began.time, moment),
     )
+
+
+def _seconds_ago(time: str, now: float) -> float | None:
+    try:
+        return max(0.0, now - datetime.fromisoformat(time).timestamp())
+    except ValueError:
+        return None

@@ -54,6 +54,10 @@ class Pace:
     first_not_finite_update: int | None
     is_not_finite_now: bool
     """in the newest row"""
+    replay_fills: bool = False
+    """replay is not full yet, so that the process is to grow"""
+    replay_full_update: int = 0
+    """the first update since which it is full; 0 where there is none"""
 
 
 class _Walk:
@@ -72,6 +76,8 @@ class _Walk:
         self.first_not_finite: int | None = None
         self.last_not_finite: int | None = None
         self.seconds = 0.0
+        self.replay_fills = False
+        self.replay_full = 0
 
     def note(self, report: UpdateReport) -> None:
         metrics = report.metrics
@@ -84,6 +90,7 @@ class _Walk:
         if self.first_episode is None and report.episodes > 0:
             self.first_episode = report.update
         self._note_progress(report)
+        self._note_replay(report)
         value = metrics.get("return/mean")
         if value is not None and isfinite(value):
             self.best = value if self.best is None else max(self.best, value)
@@ -100,6 +107,11 @@ class _Walk:
         metric = self.progress_metric
         if metric is not None and self.first_progress is None and report.metrics.get(metric, 0.0) > 0:
             self.first_progress = report.update
+
+    def _note_replay(self, report: UpdateReport) -> None:
+        were_filling, self.replay_fills = self.replay_fills, report.metrics.get("replay/fill", 1.0) < 1
+        if were_filling and not self.replay_fills:
+            self.replay_full = report.update
 
 
 def measure_pace(updates: Iterable[UpdateReport]) -> Pace:
@@ -128,6 +140,8 @@ def measure_pace(updates: Iterable[UpdateReport]) -> Pace:
         not_finite=walk.not_finite,
         first_not_finite_update=walk.first_not_finite,
         is_not_finite_now=bool(recent) and walk.last_not_finite == recent[-1].update,
+        replay_fills=walk.replay_fills,
+        replay_full_update=walk.replay_full,
     )
 
 

@@ -1,8 +1,9 @@
 """What a run uses up: memory, files and disk, the first look at its last process beside the newest."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import pairwise
 from math import isfinite
 
 from respawn.contracts.records import Beat, ResourceReport
@@ -23,6 +24,26 @@ WATCHED = {
 
 WARM_UP = 0.1
 """The share of the samples in which a run may still be growing into its size."""
+
+
+@dataclass(frozen=True)
+class Began:
+    """When the last process began, and when it had grown into its size."""
+
+    time: str = ""
+    """ISO-8601 UTC; empty: there was but one"""
+    clock_went_back: bool = False
+    """after that time there were earlier ones"""
+    settled_update: int = 0
+    """until then it was to grow, whatever share of the samples that is"""
+
+
+@dataclass(frozen=True)
+class _Sample:
+    time: str
+    update: int
+    metrics: dict[str, float]
+    """no more of them than is looked at"""
 
 
 @dataclass(frozen=True)
@@ -50,7 +71,7 @@ def measure_wear(
     folder: RunFolder,
     resources: Iterable[tuple[str, ResourceReport]],
     beats: Iterable[tuple[str, Beat]],
-    since: str,
+    began: Began,
 ) -> Wear:
     """Put the first sample of the last process beside the newest.
 
@@ -58,32 +79,44 @@ def measure_wear(
       folder: whose disk is looked at.
       resources: samples with their times.
       beats: signs of life with theirs, for runs that sample nothing.
-      since: when the last process began, ISO-8601 UTC; empty: there was but one.
+      began: when the last process did.
     """
-    samples = _later_than(since, ((time, report.metrics) for time, report in resources))
+    samples = _of_last_process(began, resources)
     if len(samples) < 2:
-        samples = _later_than(since, ((time, beat.metrics) for time, beat in beats)) or samples
+        samples = _of_last_process(began, beats) or samples
     room = room_on_disk(folder.path)
     if not samples:
         return Wear(0, 0.0, {}, room.free_gib, room.free_share)
     warm = samples[int(WARM_UP * len(samples)) :]
-    (began, first), (ended, last) = warm[0], warm[-1]
+    warm = [sample for sample in warm if sample.update >= began.settled_update] or warm
+    first, last = warm[0].metrics, warm[-1].metrics
     trends = {}
     for name, metrics in WATCHED.items():
         metric = next((each for each in metrics if each in first and each in last), None)
         if metric is not None and isfinite(first[metric]) and isfinite(last[metric]):
             trends[name] = Trend(first[metric], last[metric])
-    return Wear(len(samples), _hours(began, ended), trends, room.free_gib, room.free_share)
+    return Wear(len(samples), _hours(warm[0].time, warm[-1].time), trends, room.free_gib, room.free_share)
 
 
-def _later_than(since: str, rows: Iterable[tuple[str, Mapping[str, float]]]) -> list[tuple[str, dict[str, float]]]:
-    """Samples of the last process, with no more of each than is looked at; times of one zone compare as text."""
+def _of_last_process(began: Began, rows: Iterable[tuple[str, ResourceReport | Beat]]) -> list[_Sample]:
+    """The samples since it began, in their order, which holds whatever the clock was set to.
+
+    They begin with the first that is not older, or, where the clock was set back, where times last go back; and not
+    before updates last go back, as when a run is taken up.
+    """
     wanted = {metric for metrics in WATCHED.values() for metric in metrics}
-    return [
-        (time, {name: value for name, value in metrics.items() if name in wanted})
-        for time, metrics in rows
-        if time >= since
+    samples = [
+        _Sample(time, row.update, {name: value for name, value in row.metrics.items() if name in wanted})
+        for time, row in rows
     ]
+    pairs = list(enumerate(pairwise(samples), 1))
+    back = max((at for at, (before, after) in pairs if after.update < before.update), default=0)
+    begin = next((at for at, sample in enumerate(samples) if sample.time >= began.time), None)
+    if begin is None:  # times of one zone compare as text
+        if not began.clock_went_back:
+            return []
+        begin = max((at for at, (before, after) in pairs if after.time < before.time), default=0)
+    return samples[max(begin, back) :]
 
 
 def _hours(began: str, ended: str) -> float:
