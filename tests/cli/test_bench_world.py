@@ -1,4 +1,5 @@
 import json
+import textwrap
 
 import pytest
 import torch
@@ -52,6 +53,20 @@ def test_fish_are_beside_the_plain_program(respawn, tmp_path, monkeypatch):
     ]
     measured = json.loads(respawn(*words, "--no-reference", "--json").out)
     assert measured["sizes"]["5"]["schools"] == 4 and len(measured["rows"]) == 1
+
+
+def test_modules_that_register_an_environment_are_imported_first(respawn, tmp_path, monkeypatch):
+    source = """
+        import gymnasium
+        gymnasium.register("OnlyHere-v0", entry_point="gymnasium.envs.classic_control:CartPoleEnv")
+    """
+    (tmp_path / "registers_only_here.py").write_text(textwrap.dedent(source))
+    monkeypatch.syspath_prepend(tmp_path)
+    words = ["bench", "world", "OnlyHere-v0", "--lanes", "2", *FAST, "--json"]
+    answer = respawn(*words, "--imports", "registers_only_here")
+    assert answer.exit_code == 0 and json.loads(answer.out)["rows"][0]["steps_per_sec_mean"] > 0
+    answer = respawn(*words, "--imports", "registers_nothing_at_all")
+    assert answer.exit_code == 2 and "cannot import 'registers_nothing_at_all'" in answer.sentence
 
 
 @pytest.mark.parametrize(

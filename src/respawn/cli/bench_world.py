@@ -131,10 +131,12 @@ def _worlds(arguments: WorldArguments) -> "dict[str, WorldConfig]":
         find_rom(expect="ntsc")  # refused once, not once a cell
         return {kind: MarioConfig(observation=kind) for kind in dict.fromkeys(arguments.observation)}
     from respawn.worlds.foreign.config import ForeignConfig
-    from respawn.worlds.foreign.making import make_env
+    from respawn.worlds.foreign.making import import_modules, make_env
 
     world = ForeignConfig(env_id=arguments.world, imports=arguments.imports, workers=arguments.workers)
-    make_env(world.plan).close()  # one that is not there is refused in a sentence, before processes are started
+    # One that is not there is refused in a sentence, before processes are started.
+    import_modules(world.plan)
+    make_env(world.plan).close()
     return {arguments.world: world}
 
 
