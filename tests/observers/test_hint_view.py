@@ -5,7 +5,7 @@ import pytest
 from hint_streams import FACTS
 
 from respawn.contracts.records import EvaluationReport, ResourceReport, UpdateReport
-from respawn.observers.hint_view import BLOCK_ROWS, MOST_BLOCKS, MOST_RESOURCES, RECENT_ROWS, HintView
+from respawn.observers.hint_view import BLOCK_ROWS, MOST_BLOCKS, MOST_RESOURCES, RECENT_ROWS, HintView, JudgedRow
 
 
 def view_of(*rows: dict[str, float], first: int = 1) -> HintView:
@@ -109,6 +109,19 @@ def test_the_first_of_equal_evaluations_is_the_best():
     for update in (1, 2):
         view.note_evaluation(EvaluationReport(update, 0, {"evaluation/return_mean": 5.0}))
     assert view.best_evaluation == (1, 5.0)
+
+
+@pytest.mark.parametrize("unfinished", [{}, {"evaluation/unfinished": 0.0}])
+def test_an_evaluation_stands_beside_what_was_trained(unfinished):
+    view = view_of({"return/mean": 7.0, "return/p10": 6.0})
+    view.note_evaluation(EvaluationReport(1, 0, {"evaluation/return_mean": 5.0, **unfinished}))
+    assert list(view.evaluations) == [JudgedRow(1, 5.0, 7.0, 6.0)]
+
+
+def test_an_evaluation_whose_episodes_were_cut_compares_with_no_training_and_is_one_all_the_same():
+    view = view_of({"return/mean": 7.0, "return/p10": 6.0})
+    view.note_evaluation(EvaluationReport(1, 0, {"evaluation/return_mean": 5.0, "evaluation/unfinished": 1.0}))
+    assert list(view.evaluations) == [JudgedRow(1, 5.0, None, None)] and view.best_evaluation == (1, 5.0)
 
 
 def test_actions_by_how_often_they_were_taken():

@@ -3,8 +3,12 @@ from dataclasses import replace
 import pytest
 import torch
 
+from respawn.contracts.knobs import KnobSpec
 from respawn.contracts.world import ContinuousActions, DiscreteActions, ObservationSpec, WorldSpec
 from respawn.presets import find_preset
+from respawn.schedules.adaptive_config import AdaptiveConfig
+from respawn.schedules.config import CurveConfig, SchedulesConfig
+from respawn.schedules.windows import KnobWindow
 from respawn.training.hint_facts import hint_facts
 
 CPU = torch.device("cpu")
@@ -34,6 +38,27 @@ def test_on_a_lower_rung_it_is_smaller():
 @pytest.mark.parametrize(("preset", "compares"), [("mario", True), ("mario-curriculum", False), ("fish", False)])
 def test_returns_compare_only_where_the_same_is_played(preset, compares):
     assert facts_of(preset).is_judged_as_trained is compares
+
+
+@pytest.mark.parametrize(
+    "schedules",
+    [
+        {"reward_scale": CurveConfig("linear", initial_fraction=0.1, final_fraction=10.0)},
+        {"reward_scale": CurveConfig(initial_fraction=0.5)},
+        {"reward_scale": CurveConfig(warmup_fraction=0.5)},
+        {"windows": (KnobWindow("reward_scale", 1, 2.0),)},
+        {"adaptive": (AdaptiveConfig("return/mean", "reward_scale", 1.0, 2.0, 0.5, 3.0),)},
+    ],
+    ids=["curve", "constant", "warm-up", "window", "channel"],
+)
+def test_returns_do_not_compare_where_a_knob_of_the_world_is_turned(schedules):
+    config = replace(find_preset("mario"), schedules=SchedulesConfig(**schedules))
+    turned, other = (
+        WorldSpec("any", ObservationSpec((1,)), DiscreteActions(7), 2, knobs=(KnobSpec(name, 1.0, 0.0, 10.0),))
+        for name in ("reward_scale", "reward_flag")
+    )
+    assert not hint_facts(config, turned, CPU).is_judged_as_trained
+    assert hint_facts(config, other, CPU).is_judged_as_trained
 
 
 def test_continuous_actions_have_no_number():

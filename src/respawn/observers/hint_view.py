@@ -62,7 +62,7 @@ class HintFacts:
     actors: int = 0
     is_judged_as_trained: bool = False
     """evaluations are played in what is trained in, so that their returns compare: no levels that wait to be opened, no
-    hard starts, no episodes that are cut earlier in training"""
+    hard starts, no knob of the world that is turned in training"""
     progress_metric: str | None = None
     """the share of decisions that led forward, such as 'world/forward_share'; None: the world does not say"""
 
@@ -80,7 +80,7 @@ class JudgedRow:
     judged: float
     """evaluation/return_mean"""
     trained: float | None
-    """return/mean"""
+    """return/mean; None: there is none, or it does not compare"""
     trained_low: float | None
     """return/p10"""
 
@@ -116,7 +116,9 @@ class HintView:
         judged = report.metrics.get("evaluation/return_mean")
         if judged is None or not isfinite(judged):
             return
-        row = self._rows[-1] if self._rows else {}
+        # Episodes that the judge cut short count with what they had reached: that compares with no training.
+        is_whole = report.metrics.get("evaluation/unfinished", 0.0) == 0
+        row = self._rows[-1] if self._rows and is_whole else {}
         self.evaluations.append(JudgedRow(report.update, judged, row.get("return/mean"), row.get("return/p10")))
         if self.best_evaluation is None or judged > self.best_evaluation[1]:
             self.best_evaluation = (report.update, judged)
