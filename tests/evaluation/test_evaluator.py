@@ -143,3 +143,12 @@ def test_a_single_episode_has_no_spread():
 def test_settings_that_make_no_sense_are_refused(settings):
     with pytest.raises(ConfigError, match=f"evaluation.{next(iter(settings)).replace('_', '-')}"):
         EvaluationConfig(**settings)
+
+
+def test_a_fact_replaces_no_metric_of_ours():
+    summary = summarise([Episode(0, 5.0, 3, "flag", {"return_mean": -1.0, "episodes": 7.0, "x": 2.0})])
+    assert (summary["evaluation/return_mean"], summary["evaluation/episodes"], summary["evaluation/x"]) == (
+        5.0,
+        1.0,
+        2.0,
+    )

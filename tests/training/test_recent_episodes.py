@@ -8,7 +8,7 @@ import torch
 
 from respawn.contracts.records import Episode
 from respawn.testing.suites.saveable import check_saveable, freeze
-from respawn.training.recent_episodes import RecentEpisodes
+from respawn.training.recent_episodes import LONGEST_WORD, MOST_ENDS, MOST_FACTS, OTHER, RecentEpisodes
 
 
 class Ended:
@@ -73,6 +73,54 @@ def test_ends_are_shares_that_are_one_together_and_keep_their_columns():
     recent.note(Ended(*(episode(end="pit") for _ in range(4))))
     told = recent.metrics()
     assert told["episodes/end_flag"] == 0.0 and told["episodes/end_pit"] == 1.0
+
+
+def ends_of(told):
+    return {name.removeprefix("episodes/end_"): share for name, share in told.items() if "/end_" in name}
+
+
+def test_ends_that_are_one_word_are_one_share():
+    recent = RecentEpisodes(10)
+    recent.note(Ended(*[episode(end="time limit")] * 6, *[episode(end="time_limit")] * 3, episode(end="Time-Limit")))
+    assert ends_of(recent.metrics()) == {"time_limit": 1.0}
+
+
+def test_an_end_without_a_word_and_a_very_long_one_have_a_column_too():
+    recent = RecentEpisodes(10)
+    recent.note(Ended(episode(end="?!"), episode(end="a" * 1000)))
+    assert ends_of(recent.metrics()) == {OTHER: 0.5, "a" * LONGEST_WORD: 0.5}
+
+
+def test_ends_in_free_text_have_so_many_columns_and_no_more():
+    recent = RecentEpisodes(100)
+    for number in range(500):
+        recent.note(Ended(episode(end=f"fell at x={number}")))
+    recent.note(Ended(episode(end="worker lost"), episode(end="fell at x=3")))
+    told = ends_of(recent.metrics())
+    assert len(told) == MOST_ENDS + 2 and sum(told.values()) == pytest.approx(1.0)
+    assert told[OTHER] == 0.98 and told["worker_lost"] == told["fell_at_x_3"] == 0.01
+    again = RecentEpisodes(100)
+    again.restore(recent.state())
+    for each in (recent, again):
+        each.note(Ended(episode(end="fell at x=4"), episode(end="fell at x=501")))
+    assert again.metrics() == recent.metrics() and list(again.metrics()) == list(recent.metrics())
+
+
+def test_ends_that_an_older_version_saved_as_they_were_said_are_words_too():
+    recent = RecentEpisodes(4)
+    recent.note(Ended(episode(), episode(), episode()))
+    older = {**recent.state(), "ends": ["time limit", "time_limit", "pit"], "known_ends": ["time limit", "pit"]}
+    again = RecentEpisodes(4)
+    again.restore(older)
+    assert ends_of(again.metrics()) == {"time_limit": 2 / 3, "pit": 1 / 3}
+
+
+def test_facts_have_so_many_columns_and_no_more():
+    recent = RecentEpisodes(10)
+    recent.note(Ended(episode(**{f"fact_{number}": 1.0 for number in range(MOST_FACTS + 50)})))
+    recent.note(Ended(episode(fact_0=3.0)))
+    facts = {name: mean for name, mean in recent.metrics().items() if name.startswith("episode/")}
+    assert len(facts) == MOST_FACTS and facts["episode/fact_0"] == 2.0
 
 
 def test_how_much_terminated_is_told_by_the_flags():

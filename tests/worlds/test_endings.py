@@ -19,6 +19,10 @@ def test_what_an_environment_says_of_an_end_is_read():
         ({"end": 7, "facts": {"x": 1}}, Ending("", {"x": 1.0})),
         ({"end": "flag", "facts": [1, 2]}, Ending("flag", {})),
         ({"end": "flag", "facts": {"x": None, "y": [1], 3: 4.0, "z": 5}}, Ending("flag", {"z": 5.0})),
+        (
+            {"facts": {"$profit": 1, "Score": 2, "a/b": 3, "": 4, "1st": 5, "x\n": 6, "a_1": 7}},
+            Ending("", {"a_1": 7.0}),
+        ),
     ],
 )
 def test_what_is_no_word_and_no_number_is_passed_over(info, expected):

@@ -68,7 +68,7 @@ def summarise(episodes: Sequence[Episode]) -> dict[str, float]:
     mean = fmean(returns)
     spread = float(np.std(returns, ddof=1)) if len(returns) > 1 else 0.0
     margin = 1.96 * spread / math.sqrt(len(returns))
-    return {
+    metrics = {
         "evaluation/return_mean": mean,
         "evaluation/return_std": spread,
         "evaluation/return_min": min(returns),
@@ -78,8 +78,9 @@ def summarise(episodes: Sequence[Episode]) -> dict[str, float]:
         "evaluation/length_mean": fmean(episode.length for episode in episodes),
         "evaluation/episodes": float(len(episodes)),
         "evaluation/unfinished": float(sum(episode.end in NOT_WHOLE for episode in episodes)),
-        **_facts(episodes),
     }
+    # By these runs are judged and ended: a fact that is called the same replaces none of them.
+    return {**metrics, **{name: mean for name, mean in _facts(episodes).items() if name not in metrics}}
 
 
 def _facts(episodes: Sequence[Episode]) -> dict[str, float]:

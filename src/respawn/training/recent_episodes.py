@@ -8,6 +8,16 @@ from respawn.contracts.records import Episode, Rollout
 from respawn.contracts.saveable import StateTree
 from respawn.maths.running import Window
 
+MOST_ENDS = 32
+"""Reasons that have a column each. An environment may say its ends in free text, of which there is no end."""
+OTHER = "other"
+"""The reason of all that come later, and of what has no word."""
+OF_EVERY_WORLD = frozenset({"terminated", "time_limit", "worker_lost"})
+"""Reasons that always have a column."""
+LONGEST_WORD = 60
+MOST_FACTS = 200
+"""Facts that have a column each; those that come later have none."""
+
 
 class RecentEpisodes:
     """Sums up the last `size` episodes."""
@@ -27,7 +37,7 @@ class RecentEpisodes:
         self._lengths = Window(size)
         self._terminations = Window(size)
         self._facts: dict[str, Window] = {}
-        self._ends: deque[str] = deque(maxlen=size)
+        self._ends: deque[str] = deque(maxlen=size)  # as words, each of them known
         self._known_ends: list[str] = []  # in the order they first came, so that a column once there stays
 
     def note(self, rollout: Rollout) -> None:
@@ -42,12 +52,21 @@ class RecentEpisodes:
             self._note_words(episode)
 
     def _note_words(self, episode: Episode) -> None:
-        self._ends.append(episode.end)
-        if episode.end not in self._known_ends:
-            self._known_ends.append(episode.end)
+        self._ends.append(self._known(episode.end))
         for name, fact in episode.facts.items():
-            if not isinstance(fact, str) and not isnan(fact):  # NaN: what it tells of never happened
+            has_column = name in self._facts or len(self._facts) < MOST_FACTS
+            if has_column and not isinstance(fact, str) and not isnan(fact):  # NaN: what it tells of never happened
                 self._facts.setdefault(name, Window(self._size)).extend([fact])
+
+    def _known(self, end: str) -> str:
+        """The word of an end; where there are too many already, that of all others."""
+        word = _word(end)
+        is_one_too_many = len(self._known_ends) >= MOST_ENDS and word not in OF_EVERY_WORLD
+        if word not in self._known_ends and is_one_too_many:
+            word = OTHER
+        if word not in self._known_ends:
+            self._known_ends.append(word)
+        return word
 
     def metrics(self) -> dict[str, float]:
         """All of it by name; nothing before the first episode has ended."""
@@ -61,7 +80,7 @@ class RecentEpisodes:
             "length/p90": long,
             "length/p99": longest,
             "episodes/terminated_fraction": self._terminations.mean(),
-            **{f"episodes/end_{_word(end)}": self._ends.count(end) / len(self._ends) for end in self._known_ends},
+            **{f"episodes/end_{word}": self._ends.count(word) / len(self._ends) for word in self._known_ends},
             **{f"episode/{name}": window.mean() for name, window in self._facts.items()},
             **{
                 f"episode/{name}_p10": self._facts[name].percentiles(10)[0]
@@ -108,10 +127,12 @@ class RecentEpisodes:
         self._terminations.restore(state["terminations"])
         for name, window in state.get("facts", {}).items():
             self._facts.setdefault(name, Window(self._size)).restore(window)
-        self._ends = deque(state.get("ends", ()), maxlen=self._size)
-        self._known_ends = list(state.get("known_ends", ()))
+        self._known_ends = []
+        for end in state.get("known_ends", ()):
+            self._known(end)  # older versions kept them as the world said them
+        self._ends = deque(map(self._known, state.get("ends", ())), maxlen=self._size)
 
 
 def _word(end: str) -> str:
     """A reason as a part of a metric's name, such as time_limit."""
-    return re.sub(r"[^a-z0-9]+", "_", end.lower()).strip("_")
+    return re.sub(r"[^a-z0-9]+", "_", end.lower()).strip("_")[:LONGEST_WORD].strip("_") or OTHER

@@ -3,6 +3,7 @@
 Imports neither torch nor the contracts, as everything that a worker imports.
 """
 
+import re
 from collections.abc import Mapping
 from numbers import Real
 from typing import Any, NamedTuple, TypeAlias
@@ -16,6 +17,8 @@ class Ending(NamedTuple):
     facts: dict[str, float | str]
 
 
+FACT_NAME = re.compile(r"[a-z][a-z0-9_]*")
+"""Names of facts become names of metrics, and keys in checkpoints."""
 Endings: TypeAlias = dict[int, Ending]
 """by lane; lanes whose environments said nothing are not in it"""
 
@@ -24,12 +27,12 @@ def read_ending(info: Mapping[str, Any]) -> Ending | None:
     """What the info of an episode's last step says under `end` and `facts`; None where neither can be used.
 
     Other environments have words of these names for purposes of their own, so whatever is not a word, or not a
-    number or a word by its name, is passed over.
+    number or a word by a name that a metric can have, is passed over.
     """
     said, told = info.get("end"), info.get("facts")
     end = said if isinstance(said, str) else ""
     facts: dict[str, float | str] = {}
     for name, value in told.items() if isinstance(told, Mapping) else ():
-        if isinstance(name, str) and isinstance(value, str | Real):
+        if isinstance(name, str) and FACT_NAME.fullmatch(name) and isinstance(value, str | Real):
             facts[name] = value if isinstance(value, str) else float(value)
     return Ending(end, facts) if end or facts else None
