@@ -9,7 +9,7 @@ import pytest
 
 from respawn.contracts.records import Beat, Event, Record, UpdateReport
 from respawn.observers import heartbeat as module
-from respawn.observers.heartbeat import Heartbeat, HeartbeatLimits
+from respawn.observers.heartbeat import Alarms, Heartbeat, HeartbeatLimits
 from respawn.observers.jsonl import JsonlStream
 from respawn.observers.slow_steps import SlowStepLimits, SlowSteps
 from respawn.observers.thread_phases import ThreadPhases
@@ -76,7 +76,12 @@ class Watched:
 
 
 def watch(
-    folder: RunFolder, monkeypatch: pytest.MonkeyPatch, beat_seconds=30.0, stall_seconds=300.0, step_seconds=15.0
+    folder: RunFolder,
+    monkeypatch: pytest.MonkeyPatch,
+    beat_seconds=30.0,
+    stall_seconds=300.0,
+    step_seconds=15.0,
+    begins_at=(0, 0),
 ) -> Watched:
     clock, told, shown, ended, failed, tickers = Clock(), [], [], [], [], []
 
@@ -94,7 +99,7 @@ def watch(
         (shown if isinstance(record, Beat) else told).append(record)
 
     heart = Heartbeat(
-        stream(folder), phases, slow, folder.traces, tell, limits, on_failure=failed.append, on_stall=ended.append
+        stream(folder), phases, slow, folder.traces, tell, limits, Alarms(failed.append, ended.append), begins_at
     )
     return Watched(folder, clock, phases, heart, tickers[0], told, shown, ended, failed)
 
@@ -180,6 +185,20 @@ def test_a_run_that_is_taken_up_has_not_made_all_its_updates_just_now(folder, mo
     assert first.metrics["heartbeat/updates_per_second"] <= 1 / 30
     assert 31 / 90 <= second.metrics["heartbeat/updates_per_second"] + 1e-9 <= 30 / 60 + 1e-6
     again.heart.close()
+
+
+def test_while_a_run_is_taken_up_its_beats_are_where_it_will_begin(folder, monkeypatch):
+    watched = watch(folder, monkeypatch, begins_at=(40, 4000))
+    watched.pass_seconds(60.0)
+    watched.heart.receive(report(41))
+    watched.pass_seconds(30.0)
+    watched.heart.receive(report(42))
+    watched.pass_seconds(30.0)
+    assert [(beat.update, beat.decisions) for beat in watched.beats()] == [
+        *((40, 4000), (40, 4000), (40, 4000), (41, 4100), (42, 4200)),
+    ]
+    assert watched.beats()[3].metrics["heartbeat/updates_per_second"] == 0.0  # since it knows what to count from
+    watched.heart.close()
 
 
 def test_a_run_that_stands_still_is_told_of_once_with_all_stacks(folder, monkeypatch):
@@ -390,7 +409,7 @@ def test_beats_and_alarms_come_while_the_hub_hangs(folder, monkeypatch):
     tell = told_beside(hanging, patience_seconds=0.01)
     slow = SlowSteps(SlowStepLimits(0.0, 5, 120.0), folder.traces, tell)
     limits = HeartbeatLimits(0.05, 0.2)
-    heart = Heartbeat(stream(folder), phases, slow, folder.traces, tell, limits, on_failure=pytest.fail)
+    heart = Heartbeat(stream(folder), phases, slow, folder.traces, tell, limits, Alarms(pytest.fail))
     phases.mark("loop")
     deadline = time.monotonic() + 30
     while len([1 for _, beat in read_beats(folder) if beat.is_stalled]) < 3 and time.monotonic() < deadline:

@@ -107,6 +107,18 @@ def test_where_the_process_is_watched_it_has_a_heart_and_resources(folder):
     assert len(list(read_beats(folder))) == count
 
 
+def test_until_there_is_an_update_rows_are_where_the_run_is_taken_up(folder):
+    config = ObserversConfig(**QUIET, heartbeat_seconds=0.02, resource_seconds=0.02)
+    watched = Watched(ThreadPhases(), "cpu", begins_at=(7, 70))
+    hub = build_observers(folder, config, ConsoleFacts(10, None), watched)
+    wait_for(lambda: len(list(read_resources(folder))) > 1)
+    hub.receive(UpdateReport(8, 80, 80, 1, {"loss/policy": 0.5}))
+    wait_for(lambda: any(row.update == 8 for _, row in read_resources(folder)))
+    hub.close()
+    for rows in (read_beats(folder), read_resources(folder)):
+        assert {(row.update, row.decisions) for _, row in rows} == {(7, 70), (8, 80)}
+
+
 def test_each_watcher_has_a_switch(folder):
     config = ObserversConfig(**QUIET, heartbeat_seconds=0, resource_seconds=0)
     hub = build_observers(folder, config, ConsoleFacts(10, None), Watched(ThreadPhases(), "cpu"))

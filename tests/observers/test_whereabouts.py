@@ -17,6 +17,13 @@ def test_a_run_that_is_taken_up_is_where_it_was():
     assert again.are_known and again.update_and_decisions() == (3, 30)
 
 
+def test_until_anything_is_known_it_is_where_it_begins():
+    where = Whereabouts((7, 70))
+    assert not where.are_known and where.update_and_decisions() == (7, 70)
+    where.note(UpdateReport(8, 80, 320, 1, {}))
+    assert where.are_known and where.update_and_decisions() == (8, 80)
+
+
 def test_a_checkpoint_of_an_older_version_does_not_know():
     where = Whereabouts()
     where.restore({})

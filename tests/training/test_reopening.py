@@ -173,3 +173,21 @@ def test_workers_and_actors_are_given_the_time_that_replacing_one_takes():
     assert patience(replace(CONFIG, world=stepping)) > 980.0
     actors = CollectionConfig(actors=2, rollout_seconds=5000.0)
     assert patience(replace(CONFIG, world=workers, collection=actors)) > 5000.0
+
+
+@pytest.mark.parametrize(("checkpoint", "begins_at"), [(None, (0, 0)), ((5, 50), (5, 50))])
+def test_those_who_watch_know_where_the_run_goes_on_before_it_is_put_together(
+    folder, monkeypatch, checkpoint, begins_at
+):
+    known = []
+
+    def build(folder, config, facts, watched):
+        known.append((facts.first_update, watched.begins_at))
+        raise RuntimeError("that is all")
+
+    monkeypatch.setattr(reopening, "build_observers", build)
+    manifest = None if checkpoint is None else SimpleNamespace(updates=checkpoint[0], decisions=checkpoint[1])
+    taken_up = None if manifest is None else Found(Path("checkpoints/u00000005"), manifest, ())
+    with pytest.raises(RuntimeError, match="that is all"):
+        reopening.assembled(CONFIG, folder, taken_up)
+    assert known == [(begins_at[0], begins_at)]

@@ -9,7 +9,7 @@ from typing import TextIO
 from respawn.contracts.observer import Observer
 from respawn.observers.config import ObserversConfig
 from respawn.observers.console import Console
-from respawn.observers.heartbeat import Heartbeat, HeartbeatLimits
+from respawn.observers.heartbeat import Alarms, Heartbeat, HeartbeatLimits
 from respawn.observers.hub import ObserverHub
 from respawn.observers.jsonl import JsonlStream
 from respawn.observers.latest import Latest
@@ -52,6 +52,8 @@ class Watched:
     """whether the process ends where not even that can be called"""
     patience_seconds: float = 0.0
     """somebody else sees to what stands still within that time, as to actors and workers that hang: no alarm before"""
+    begins_at: tuple[int, int] = (0, 0)
+    """update and decisions of the checkpoint that it takes the run up from"""
 
 
 def build_observers(
@@ -128,6 +130,7 @@ def _watch(hub: ObserverHub, folder: RunFolder, config: ObserversConfig, watched
             hub.receive,
             every_seconds=config.resource_seconds,
             window_samples=config.resource_window,
+            begins_at=watched.begins_at,
         )
         hub.add("resources", resources)
     if config.heartbeat_seconds > 0:
@@ -143,8 +146,8 @@ def _watch(hub: ObserverHub, folder: RunFolder, config: ObserversConfig, watched
                 folder.traces,
                 tell,
                 HeartbeatLimits(config.heartbeat_seconds, _stall_seconds(config, watched), watched.ends_when_hung),
-                on_failure=partial(hub.note_failure, "heartbeat", "write"),
-                on_stall=watched.on_stall,
+                Alarms(partial(hub.note_failure, "heartbeat", "write"), watched.on_stall),
+                watched.begins_at,
             )
             undo.pop_all()
         hub.add("heartbeat", heartbeat)

@@ -46,6 +46,16 @@ class HeartbeatLimits:
     """whether the process ends, with exit code 1, where native code never lets the thread that watches run again"""
 
 
+@dataclass(frozen=True)
+class Alarms:
+    """Who is called when something is wrong."""
+
+    on_failure: Callable[[Exception], None]
+    """is told, once and in the thread of whoever gives the heart a record, of what it could not do"""
+    on_stall: Callable[[str], None] = lambda sentence: None
+    """is called when nothing moves any more, after everybody was told"""
+
+
 class Heartbeat:
     """Beats, and watches that the run moves. The file is history: resuming adds to it."""
 
@@ -57,9 +67,8 @@ class Heartbeat:
         traces: Path,
         notify: Callable[[Record], None],
         limits: HeartbeatLimits,
-        *,
-        on_failure: Callable[[Exception], None],
-        on_stall: Callable[[str], None] = lambda sentence: None,
+        alarms: Alarms,
+        begins_at: tuple[int, int] = (0, 0),
     ) -> None:
         """Begin to beat.
 
@@ -70,8 +79,8 @@ class Heartbeat:
           traces: where stacks are dumped.
           notify: is told of alarms, and shown each beat; must come back also where the hub hangs (`told_beside`).
           limits: how often, how long.
-          on_failure: is told, once and in the thread of whoever gives it a record, of what it could not do.
-          on_stall: is called when nothing moves any more, after everybody was told.
+          alarms: who is called.
+          begins_at: update and decisions that beats have until there is an update.
         """
         self._stream = stream
         self._phases = phases
@@ -79,13 +88,12 @@ class Heartbeat:
         self._traces = traces
         self._tell = notify
         self._limits = limits
-        self._on_failure = on_failure
-        self._on_stall = on_stall
+        self._alarms = alarms
         self._has_failed = False
         self._untold: Exception | None = None  # the first failure, until somebody knows
         self._process = psutil.Process()
         self._process.cpu_percent()  # the first call measures nothing
-        self._where = Whereabouts()
+        self._where = Whereabouts(begins_at)
         self._history: deque[tuple[float, int, int]] = deque(maxlen=RATE_BEATS)  # seconds, updates, decisions
         self._due = EverySeconds(limits.beat_seconds, time.monotonic)
         self._rearm_seconds = max(SHORTEST_REARM_SECONDS, limits.stall_seconds / 10)
@@ -110,7 +118,7 @@ class Heartbeat:
         self._ticker.check()
         error, self._untold = self._untold, None
         if error is not None:
-            self._on_failure(error)
+            self._alarms.on_failure(error)
 
     def state(self) -> StateTree:
         """How far the run is; the beats until now are on the disk then. They are history: nothing goes back to them."""
@@ -196,7 +204,7 @@ class Heartbeat:
         kept = try_to_dump(self._traces, "stalled", sentence, doing)
         self._tell(Event("stalled", sentence + kept.said, "error", {**facts, **kept.facts}))
         self._attempt(self._beat)  # last: what stands still may be the disk, and then so does this
-        self._on_stall(sentence + kept.said)
+        self._alarms.on_stall(sentence + kept.said)
 
     def _watch_clock(self) -> None:
         """Tell when the system's clock was set: times in the streams are its, spans of time are not."""

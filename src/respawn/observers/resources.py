@@ -35,6 +35,7 @@ class Resources:
         *,
         every_seconds: float,
         window_samples: int,
+        begins_at: tuple[int, int] = (0, 0),
     ) -> None:
         """Begin to sample.
 
@@ -44,6 +45,7 @@ class Resources:
           notify: is given the samples.
           every_seconds: how often.
           window_samples: how many samples means are taken over.
+          begins_at: update and decisions that samples have until there is an update.
         """
         self._folder = folder
         self._notify = notify
@@ -51,7 +53,7 @@ class Resources:
         self._gpu: Gpu | None = find_gpu(device)
         self._processes: dict[int, psutil.Process] = {}
         self._windows = {name: Window(window_samples) for name in WINDOWED}
-        self._where = Whereabouts()
+        self._where = Whereabouts(begins_at)
         self._own = psutil.Process()
         if self._gpu is None and device.startswith("cuda"):
             message = "the NVIDIA driver does not say what the GPU does, so resources.jsonl says nothing of it"

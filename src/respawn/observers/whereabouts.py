@@ -7,7 +7,9 @@ from respawn.contracts.saveable import StateTree
 class Whereabouts:
     """The last update that was reported; in a run that is taken up, that of its checkpoint until there is one."""
 
-    def __init__(self) -> None:
+    def __init__(self, begins_at: tuple[int, int] = (0, 0)) -> None:
+        """Know nothing yet but the update and the decisions that the run begins at: it is being put together."""
+        self._begins_at = begins_at
         self._at: tuple[int, int] | None = None  # replaced whole: others look from threads of their own
 
     @property
@@ -16,8 +18,8 @@ class Whereabouts:
         return self._at is not None
 
     def update_and_decisions(self) -> tuple[int, int]:
-        """Its number, and the decisions up to it; both 0 where there was none."""
-        return self._at or (0, 0)
+        """Its number, and the decisions up to it."""
+        return self._at or self._begins_at
 
     def note(self, record: Record) -> None:
         """Take note of an update."""

@@ -60,7 +60,7 @@ def begin(
     def make(config: RunConfig) -> Run:
         try:
             with failure_recorded(folder, REFUSED_AT_THE_START):
-                run = assembled(config, folder, first_update=0)
+                run = assembled(config, folder, None)
                 if source is not None:
                     with _closed_if_it_fails(run):
                         begin_with(run, source)
@@ -135,7 +135,7 @@ def take_up(
 
         def make(config: RunConfig) -> Run:
             with failure_recorded(folder, REFUSED_LATER):
-                run = assembled(config, folder, first_update=0 if found is None else found.manifest.updates)
+                run = assembled(config, folder, found)
                 with _closed_if_it_fails(run):
                     reopened = restore(run, folder, found, config)
             with _closed_if_it_fails(run):
@@ -204,7 +204,7 @@ def _one_rung_down(folder: RunFolder, cause: str) -> Callable[[RunConfig], Run]:
         told = load_config(folder)
         found = find_newest(folder.checkpoints)
         updates = 0 if found is None else found.manifest.updates
-        run = assembled(config, folder, first_update=updates)
+        run = assembled(config, folder, found)
         with _closed_if_it_fails(run):
             reopened = restore(run, folder, found, config)
             for event in about_damage(found):

@@ -31,11 +31,12 @@ from respawn.training.run import LADDER, Run
 from respawn.worlds.foreign.config import ForeignConfig
 
 
-def assembled(config: RunConfig, folder: RunFolder, first_update: int) -> Run:
-    """The run as it is before its first update, with all who watch it."""
+def assembled(config: RunConfig, folder: RunFolder, found: Found | None) -> Run:
+    """The run as it is before its first update, with all who watch it, who know which checkpoint it will take up."""
+    begins_at = (0, 0) if found is None else (found.manifest.updates, found.manifest.decisions)
     device = resolve_device(config.device, wants_gpu=config.wants_gpu)
     prepare_torch(device, config.threads)
-    facts = ConsoleFacts(total_updates=config.last_update, total_minutes=config.minutes, first_update=first_update)
+    facts = ConsoleFacts(total_updates=config.last_update, total_minutes=config.minutes, first_update=begins_at[0])
     phases = ThreadPhases()
     phases.mark("assemble")
     stops = config.faults.stall == "stop"
@@ -45,6 +46,7 @@ def assembled(config: RunConfig, folder: RunFolder, first_update: int) -> Run:
         _end_process(folder) if stops else _only_told,
         ends_when_hung=stops,
         patience_seconds=_patience_seconds(config),
+        begins_at=begins_at,
     )
     observers: ObserverHub = build_observers(folder, config.observers, facts, watched)
     try:
