@@ -13,6 +13,7 @@ from respawn.evaluation.episodes import UNFINISHED
 from respawn.evaluation.evaluator import Evaluator, summarise
 from respawn.models.build import build_model
 from respawn.models.config import ModelConfig
+from respawn.observers.slow_steps import STEP_PHASES
 from respawn.testing.fakes import FakeWorld
 from respawn.testing.suites.saveable import freeze
 
@@ -152,3 +153,29 @@ def test_a_fact_replaces_no_metric_of_ours():
         1.0,
         2.0,
     )
+
+
+def test_what_comes_before_a_first_step_is_no_step():
+    """Where the phase were a step's, an environment that takes long to make would be called slow."""
+    noted = []
+
+    class Noted:
+        def mark(self, phase, share=0.0):
+            noted.append(phase)
+
+        def moved(self):
+            """Nothing of interest here."""
+
+    class Telling(FakeWorld):
+        def __init__(self, num_lanes):
+            noted.append("made")
+            super().__init__(num_lanes)
+
+        def reset(self, seeds):
+            noted.append("reset")
+            return super().reset(seeds)
+
+    evaluator = Evaluator(Telling, make_model(9), EvaluationConfig(episodes=2, num_lanes=1), CPU, Noted())
+    evaluator.evaluate(weights_of(make_model(0)), Clock(), KNOBS)
+    assert [noted[at - 1] for at, each in enumerate(noted) if each in ("made", "reset")] == ["prepare"] * 3
+    assert noted[-1] == "evaluate" and "evaluate" in STEP_PHASES and "prepare" not in STEP_PHASES

@@ -122,3 +122,24 @@ def decisions_until_death(state, held):
     bytes_of_actions = [button_byte(name) for name in WORLD.action_names]
     ends = [world.step(torch.tensor([bytes_of_actions.index(buttons)])).terminated.item() for buttons in held]
     return ends.index(True) + 1
+
+
+def test_making_the_scouts_world_and_resetting_it_is_no_step():
+    noted = []
+
+    class Noted:
+        def mark(self, phase, share=0.0):
+            noted.append(phase)
+
+        def moved(self):
+            """Nothing of interest here."""
+
+    def telling(num_lanes):
+        noted.append("made")
+        return make_world(num_lanes)
+
+    config = EvaluationConfig(every_updates=5, episodes=1, num_lanes=6, limit_steps=120, scout=SCOUT)
+    scouted(MarioEvaluator(WORLD, telling, make_model(), config, torch.device("cpu"), Noted()))
+    made = [at for at, each in enumerate(noted) if each == "made"]
+    assert [noted[at - 1] for at in made] == ["prepare"] * 2 and noted[made[1] + 1] == "prepare"
+    assert noted[made[1] + 1 :].count("prepare") == 2  # a reset for each six of the twelve

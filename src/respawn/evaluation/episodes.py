@@ -14,6 +14,8 @@ from respawn.worlds.episodes import WORKER_LOST
 
 UNFINISHED = "evaluation limit"
 """The end of an episode that the judge, not the world, cut short."""
+PREPARE = "prepare"
+"""The phase before the first step: a world is made and reset, which may take as long as it takes."""
 NOT_WHOLE = frozenset({UNFINISHED, WORKER_LOST})
 """Ends of episodes whose return is only what they had reached."""
 MAX_REPLAYS = 2
@@ -62,6 +64,7 @@ def _first_episodes(
     device: torch.device,
     pulse: Pulse,
 ) -> list[Episode]:
+    pulse.mark(PREPARE)
     observation = world.reset(seeds)
     memory = policy.initial_memory(len(seeds))
     ended: dict[int, Episode] = {}

@@ -15,7 +15,7 @@ from respawn.contracts.pulse import NO_PULSE, Pulse
 from respawn.contracts.records import Episode, EvaluationReport
 from respawn.contracts.world import World
 from respawn.evaluation.config import EvaluationConfig
-from respawn.evaluation.episodes import NOT_WHOLE, play_episodes
+from respawn.evaluation.episodes import NOT_WHOLE, PREPARE, play_episodes
 from respawn.maths.seeding import make_generator
 from respawn.models.actor_critic import ActorCritic
 
@@ -48,6 +48,7 @@ class Evaluator:
     def play(self, weights: Weights) -> list[Episode]:
         """The episodes that `evaluate` sums up, in the order of their seeds."""
         config = self._config
+        self._pulse.mark(PREPARE)
         if self._world is None:
             self._world = self._make_world(min(config.num_lanes, config.episodes))
         self._model.load_state_dict(dict(weights.tensors))

@@ -15,6 +15,7 @@ from respawn.contracts.policy import Policy
 from respawn.contracts.pulse import NO_PULSE, Pulse
 from respawn.contracts.records import EvaluationReport, Probe
 from respawn.evaluation.config import EvaluationConfig
+from respawn.evaluation.episodes import PREPARE
 from respawn.evaluation.fish_policies import EVADER, null_policies
 from respawn.evaluation.fish_report import probe_facts, summarise_schools
 from respawn.evaluation.schools import SchoolRecord, play_schools, reference_seeds
@@ -62,6 +63,7 @@ class FishEvaluator:
 
     def play(self, weights: Weights, clock: Clock, knobs: Knobs) -> list[SchoolRecord]:
         """The schools that `evaluate` sums up, in the order of their seeds."""
+        self._pulse.mark(PREPARE)
         self._model.load_state_dict(dict(weights.tensors))
         config = self._config
         generator = None if config.greedy else make_generator(config.seed_base, "evaluation", device=self._device)
@@ -116,6 +118,7 @@ def play_null_policies(
     world: FishConfig, seeds: Sequence[int], knobs: Knobs | None, device: torch.device, pulse: Pulse = NO_PULSE
 ) -> dict[str, dict[str, float]]:
     """Summaries of all null policies, by name, without the group before the metrics' names."""
+    pulse.mark(PREPARE)
     # Senses of neighbours are what takes longest, and none of them uses any.
     plain = FishWorld(_plain(world), min(len(seeds), SCHOOLS_AT_A_TIME) * world.fish, device=device)
     if knobs is not None:

@@ -15,6 +15,7 @@ from respawn.contracts.pulse import NO_PULSE, Pulse
 from respawn.contracts.records import Episode, EvaluationReport, Probe
 from respawn.contracts.world import World
 from respawn.evaluation.config import EvaluationConfig
+from respawn.evaluation.episodes import PREPARE
 from respawn.evaluation.evaluator import Evaluator, summarise
 from respawn.evaluation.scouts import play_courses, worst_starts
 from respawn.maths.seeding import make_generator
@@ -55,6 +56,7 @@ class MarioEvaluator(Evaluator):
     def _scout(self, clock: Clock, knobs: Knobs) -> Probe:
         """Look for deaths in the levels that are open, with the weights that were just judged."""
         config, scout = self._config, self._config.scout
+        self._pulse.mark(PREPARE)
         if self._scouted is None:
             self._scouted = self._make_world(min(config.num_lanes, scout.episodes))
         self._scouted.apply(replace(knobs, values={**knobs.values, "hard_start_share": 0.0}, starts=(), scripts=()))

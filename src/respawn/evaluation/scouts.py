@@ -15,6 +15,7 @@ from respawn.contracts.pulse import NO_PULSE, Pulse
 from respawn.contracts.records import Episode
 from respawn.contracts.world import World
 from respawn.evaluation.config import ScoutConfig
+from respawn.evaluation.episodes import PREPARE
 from respawn.worlds.mario.config import MarioConfig
 from respawn.worlds.mario.hard_starts import HardStart
 from respawn.worlds.mario.levels import Level, find_level
@@ -78,6 +79,7 @@ def _play_batch(
 ) -> list[Course]:
     assert isinstance(world, TellsButtons)
     num_lanes = world.spec.num_lanes
+    pulse.mark(PREPARE)
     observation = world.reset([*seeds, *[seeds[-1]] * (num_lanes - len(seeds))])
     memory = policy.initial_memory(num_lanes)
     waited = [world.waited_frames(lane) for lane in range(len(seeds))]
