@@ -4,13 +4,18 @@ import pytest
 import torch
 
 from respawn.collection.config import CollectionConfig
+from respawn.contracts.clock import Clock
 from respawn.contracts.records import UpdateReport
 from respawn.errors import ConfigError
-from respawn.presets import find_preset
+from respawn.presets import all_presets, find_preset
 from respawn.runs.layout import RunFolder
 from respawn.training import bench_case
+from respawn.training.assemble import assemble
 from respawn.training.bench_case import TrainingCase, Way, phases, shares, sized, training_entry
 from respawn.training.bench_pacing import CountedPacing, TimedPacing
+from respawn.training.config import MOST_UPDATES
+from respawn.worlds.mario.config import MarioConfig
+from the_game import needed_rom
 
 POLE = find_preset("cartpole-ppo")
 
@@ -43,14 +48,33 @@ def test_a_turn_counts_what_was_learned_from(small, lag):
 def test_time_can_be_measured_out_and_rows_be_written_and_no_more(small, monkeypatch):
     places = []
     monkeypatch.setattr(bench_case, "RunFolder", lambda path: places.append(path) or RunFolder(path))
-    config = replace(small, evaluation=replace(small.evaluation, every_updates=1, episodes=1))
+    judged = replace(small.evaluation, every_updates=1, episodes=1, stop_at=0.0, video_every=1)
+    often = replace(small.checkpoints, every_updates=1)
+    config = replace(small, updates=1, minutes=1e-9, evaluation=judged, checkpoints=often)
     case = TrainingCase(config, TimedPacing(1e-6), writes_rows=True)
     assert case.turn()["updates"] == 1
     names = {path.name for path in places[0].rglob("*")}
     assert "updates.jsonl" in names and len((places[0] / "updates.jsonl").read_text().splitlines()) == 4
-    assert not any((places[0] / "evaluations.jsonl").read_text().splitlines()) and "checkpoints" not in names
+    assert not any((places[0] / "evaluations.jsonl").read_text().splitlines()) and not names & {"checkpoints", "videos"}
     case.close()
     assert not places[0].exists()
+
+
+@pytest.mark.parametrize("preset", sorted(name for name, config in all_presets().items() if not config.wants_gpu))
+def test_every_preset_that_fits_a_cpu_can_be_measured(preset, monkeypatch):
+    config = replace(find_preset(preset), device="cpu")
+    if isinstance(config.world, MarioConfig):
+        needed_rom()
+    before = torch.get_num_threads()
+    assembled = []
+    monkeypatch.setattr(bench_case, "assemble", lambda *parts: assembled.append(assemble(*parts)) or assembled[0])
+    try:
+        TrainingCase(config, TimedPacing()).close()
+    finally:
+        torch.set_num_threads(before)
+    run, late = assembled[0], Clock(updates=MOST_UPDATES, seconds=1e9)
+    assert not run.cadence.finished(late) and not run.cadence.evaluation_due(late)
+    assert not run.cadence.checkpoint_due(late)
 
 
 def test_ways_have_names_and_leave_out_what_means_nothing_there():

@@ -10,6 +10,7 @@ from typing import Any, Literal
 import torch
 
 from respawn.collection.config import CollectionConfig
+from respawn.contracts.clock import Clock
 from respawn.contracts.records import UpdateReport
 from respawn.observers.build import ConsoleFacts, build_observers
 from respawn.observers.hub import ObserverHub
@@ -18,6 +19,7 @@ from respawn.training.assemble import assemble
 from respawn.training.bench_matrix import Entry
 from respawn.training.bench_pacing import Pacing
 from respawn.training.bench_watch import Watch
+from respawn.training.cadence import Cadence
 from respawn.training.config import MOST_UPDATES, RunConfig
 from respawn.training.device import prepare_torch, resolve_device, resolve_threads
 from respawn.training.gpu_share import GpuShare
@@ -48,6 +50,25 @@ class Way:
         return replace(collection, lag=self.lag, threaded=True)
 
 
+class TrainingAlone(Cadence):
+    """Nothing is ever judged, saved or at its end.
+
+    The settings stay as they are: scouts, gates and films are refused where evaluations are not asked for.
+    """
+
+    def finished(self, clock: Clock) -> bool:
+        """Never: whoever measures has enough some time."""
+        return False
+
+    def evaluation_due(self, clock: Clock) -> bool:
+        """Never, so that there is nothing to film either."""
+        return False
+
+    def checkpoint_due(self, clock: Clock) -> bool:
+        """Never."""
+        return False
+
+
 class TrainingCase:
     """A training without evaluations and checkpoints.
 
@@ -58,14 +79,7 @@ class TrainingCase:
     """
 
     def __init__(self, config: RunConfig, pacing: Pacing, *, writes_rows: bool = False) -> None:
-        config = replace(
-            config,
-            updates=MOST_UPDATES,
-            minutes=None,
-            evaluation=replace(config.evaluation, every_updates=0, stop_at=None, video_every=0),
-            checkpoints=replace(config.checkpoints, every_updates=0, every_seconds=0.0),
-            observers=replace(config.observers, console=False),
-        )
+        config = replace(config, updates=None, minutes=None, observers=replace(config.observers, console=False))
         self._device = resolve_device(config.device, wants_gpu=config.wants_gpu)
         prepare_torch(self._device, resolve_threads(config.threads))
         self._pacing = pacing
@@ -77,6 +91,9 @@ class TrainingCase:
         else:
             observers = ObserverHub({})
         self._run = assemble(config, folder, observers, self._device)
+        self._run.cadence = TrainingAlone(
+            config.evaluation, config.checkpoints, last_update=MOST_UPDATES, limit_seconds=None
+        )
         self._updates = updates(self._run)
 
     def turn(self) -> dict[str, Any]:
