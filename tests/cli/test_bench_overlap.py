@@ -27,6 +27,27 @@ def test_json_has_both_lags_and_their_ratio(respawn):
     assert measured["threads"] == 1 and measured["machine"]["cores"] >= 1 and "host" not in measured["machine"]
 
 
+def test_the_ratio_is_of_lag_1_to_lag_0_in_whichever_order(respawn, monkeypatch):
+    from respawn.training import bench_case
+
+    class Doubled:
+        def __init__(self, config, pacing, *, writes_rows):
+            self.decisions = 200 if config.collection.lag else 100
+
+        def turn(self):
+            shares = {"collect_share": 0.5, "learn_share": 0.5, "idle_share": 0.0, "others_cores": 0.0}
+            return {"seconds": 1.0, "decisions": self.decisions, "updates": 3, "frames": 1, **shares}
+
+        def close(self):
+            pass
+
+    monkeypatch.setattr(bench_case, "TrainingCase", Doubled)
+    for lags in (["0", "1"], ["1", "0"]):
+        measured = json.loads(respawn(*WORDS, "--lags", *lags, "--json").out)
+        assert measured["ratio"] == 2
+        assert {row["mode"]: row["ratio"] for row in measured["cells"][0]["rows"]} == {"sync": 1, "overlap": 2}
+
+
 def test_the_table_fits_eighty_columns_and_files_are_written(respawn, monkeypatch, tmp_path):
     monkeypatch.setenv("COLUMNS", "80")
     files = ["--csv", str(tmp_path / "a.csv"), "--markdown", str(tmp_path / "a.md")]

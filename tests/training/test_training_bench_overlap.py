@@ -34,3 +34,16 @@ def test_every_size_is_a_cell_with_a_row_for_each_way(monkeypatch):
     # Those that cannot be are rows as well.
     assert [row["error"] for row in cells[2]["rows"]] == ["two\nlines"] * 3 and cells[2]["turns"]["sync"] == []
     assert kept[-1] == cells and len(kept[1]) == 1
+
+
+def test_ratios_are_to_sync_in_whichever_order_and_there_are_none_without_it(monkeypatch):
+    measure_here(monkeypatch)
+    monkeypatch.setattr(bench_case, "TrainingCase", Timed)
+    pole = find_preset("cartpole-ppo")
+
+    def ratios(*ways):
+        (cell,) = measure_overlap("cartpole-ppo", pole, OverlapPlan(ways, lanes=(2,), repeats=1))
+        return [(row["mode"], row["ratio"]) for row in cell["rows"]]
+
+    assert ratios(Way(lag=1), Way(actors=2), Way()) == [("overlap", 2), ("actors", 2), ("sync", 1)]
+    assert ratios(Way(lag=1), Way(actors=2)) == [("overlap", None), ("actors", None)]

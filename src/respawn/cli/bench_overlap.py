@@ -18,8 +18,8 @@ NOTE = (
     "Decisions that were collected and learned from in a second, over all updates that count; those at the beginning "
     "of each turn are dropped. Collect, learn and idle are shares of that time: with lag 1 and with actors collecting "
     "goes on beside learning, and idle is the learner waiting for it. Lanes are those of each process that collects. "
-    "Ratio: to the first row of the same lanes and steps, median of the turns. CUDA graphs, where a preset has them, "
-    "are for sync alone."
+    "Ratio: to sync of the same lanes and steps, where that is measured, median of the turns. CUDA graphs, where a "
+    "preset has them, are for sync alone."
 )
 
 

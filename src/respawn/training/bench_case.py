@@ -28,6 +28,9 @@ from respawn.training.loop import updates
 PHASES = ("collect", "learn", "wait", "act", "world")
 """Parts of an update whose time is told; choosing actions and all that the world does are parts of collecting."""
 
+SYNC = "sync"
+"""The mode of a training that collects, then learns."""
+
 
 @dataclass(frozen=True)
 class Way:
@@ -39,7 +42,7 @@ class Way:
     @property
     def mode(self) -> str:
         """By its name."""
-        return "actors" if self.actors else "overlap" if self.lag else "sync"
+        return "actors" if self.actors else "overlap" if self.lag else SYNC
 
     def collection(self, collection: CollectionConfig) -> CollectionConfig:
         """The same collection, in this way."""

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from respawn.training.bench_case import Way, sized, training_entry
+from respawn.training.bench_case import SYNC, Way, sized, training_entry
 from respawn.training.bench_matrix import Result, Results, Tell, measure_matrix
 from respawn.training.bench_pacing import CountedPacing
 from respawn.training.bench_summary import cell_rows
@@ -61,7 +61,8 @@ def _cell(name: str, results: Sequence[Result], pacing: CountedPacing) -> dict[s
         "horizon_steps": facts["rollout"],
         "updates_dropped": {label(result): pacing.dropped(result.facts["lag"]) for result in results},
         "updates_counted": {label(result): pacing.counted(result.facts["lag"]) for result in results},
-        "rows": cell_rows(results, name),
+        # Whatever was asked for first: what is to be known is what collecting beside learning is worth.
+        "rows": cell_rows(results, name, lambda result: result.facts["mode"] == SYNC),
         "turns": {label(result): [dict(turn) for turn in result.turns] for result in results},
     }
 
