@@ -3,6 +3,7 @@
 import errno
 import os
 import subprocess
+from dataclasses import replace
 
 import pytest
 from disks import CAN_MOUNT, Disk, mounted
@@ -13,6 +14,7 @@ from respawn.cli.main import main
 from respawn.errors import CheckpointWriteError, RunFolderError
 from respawn.evaluation.config import EvaluationConfig
 from respawn.learners.ppo.learner import PPOLearner
+from respawn.observers.jsonl import JsonlStream
 from respawn.runs.layout import RunFolder
 from respawn.runs.metadata import read_status
 from respawn.training.launch import begin, take_up
@@ -65,6 +67,27 @@ def test_where_it_comes_in_the_middle_the_run_stops_at_once_and_loses_nothing_ol
     assert read_status(folder).status == ("failed" if refusal == "full" else "killed")
     take_up(folder)
     assert trace(folder) == straight(CONFIG, tmp_path)
+
+
+@pytest.mark.parametrize("stream", ["episodes", "evaluations"])
+def test_where_rows_of_one_stream_alone_are_lost_the_run_stops_and_they_are_made_again(stream, tmp_path, monkeypatch):
+    config = replace(CONFIG, evaluation=EvaluationConfig(every_updates=4, episodes=2, num_lanes=2, limit_steps=60))
+    folder, disk_refuses = RunFolder(tmp_path / "r"), []
+    real_write = JsonlStream._write
+
+    def write(self, left):
+        if disk_refuses and self._path.stem == stream:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        real_write(self, left)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(JsonlStream, "_write", write)
+        before_update(7, patch, lambda: disk_refuses.append(True))
+        with pytest.raises(CheckpointWriteError, match=f"rows before it are missing .observer {stream} failed"):
+            begin(config, preset="test", runs_dir=tmp_path, name="r")
+    assert whole(folder)[-1] == "u00000005" and count_rows(folder.updates) < 12
+    take_up(folder)
+    assert trace(folder) == straight(config, tmp_path)
 
 
 @pytest.mark.slow

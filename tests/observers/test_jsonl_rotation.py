@@ -265,6 +265,24 @@ def test_after_a_resume_the_checkpoint_before_is_protected_as_if_the_run_had_nev
     stream.close()
 
 
+def test_a_checkpoint_that_is_made_twice_at_one_place_leaves_the_one_before_protected(folder):
+    stream = stream_of(folder, retain_archives=1)
+    write(stream, 11, 20)
+    older = stream.state()
+    write(stream, 21, 30)
+    newest = stream.state()
+    assert stream.state() == newest
+    write(stream, 31, 60)
+    check_kept(folder.updates, older)
+    stream.close()
+    again = stream_of(folder, retain_archives=1)
+    again.restore(newest)  # whoever goes on from there is at that place too
+    assert again.state() == newest
+    write(again, 31, 60)
+    check_kept(folder.updates, older)
+    again.close()
+
+
 def test_a_checkpoint_of_an_older_version_protects_itself(folder):
     stream = stream_of(folder, retain_archives=1)
     write(stream, 11, 20)

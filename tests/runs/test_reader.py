@@ -4,6 +4,7 @@ import pytest
 
 from respawn.contracts.records import Episode, EpisodeReport, EvaluationReport, Event, UpdateReport
 from respawn.errors import RunFolderError
+from respawn.runs import reader
 from respawn.runs.layout import create
 from respawn.runs.reader import (
     last_row,
@@ -14,6 +15,7 @@ from respawn.runs.reader import (
     read_updates,
     sound_bytes,
 )
+from respawn.runs.rotation import archive_numbers, set_aside
 from respawn.runs.rows import to_line, to_row
 
 
@@ -129,6 +131,22 @@ def test_read_rows_follows_a_file_that_grows(folder):
     with folder.updates.open("ab") as file:
         file.write(lines(updates(2)))
     assert [number for number, _ in rows] == [2, 3]
+
+
+def test_a_file_that_is_set_aside_between_two_looks_is_read_all_the_same(folder, monkeypatch):
+    folder.updates.write_bytes(lines(updates(3)))
+    looks = []
+
+    def look(path):
+        found = archive_numbers(path)
+        looks.append(found)
+        if len(looks) == 1:  # and now, before the file is opened, it becomes an archive
+            set_aside(path)
+            path.write_bytes(lines(updates(5)[3:]))
+        return found
+
+    monkeypatch.setattr(reader, "archive_numbers", look)
+    assert list(read_updates(folder)) == updates(5) and looks[:2] == [[], [1]]
 
 
 def test_an_archive_between_others_that_is_missing_is_no_short_stream(folder):
