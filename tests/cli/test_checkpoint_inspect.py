@@ -8,6 +8,7 @@ from respawn.checkpoints.manifest import file_sha256
 from respawn.checkpoints.store import find_newest, read_manifest, read_part, verify
 from respawn.cli.main import main
 from respawn.cli.sizes import size
+from respawn.training import checkpoint_report
 
 
 def inspected(respawn, *words):
@@ -110,6 +111,28 @@ def test_a_damaged_checkpoint_is_told_of_and_the_one_before_it_taken(respawn, ru
     problems = {part["name"]: part["problem"] for part in told["parts"] if part["problem"]}
     assert list(problems) == ["learner"] and problems["learner"].startswith("learner.json cannot be read")
     assert "learner.json cannot be read" in respawn("checkpoint", "inspect", "pole@4").out
+
+
+@pytest.mark.parametrize("deleted", ["before it is read", "while it is read"])
+def test_what_a_run_that_goes_on_deletes_meanwhile_is_looked_for_again(respawn, runs, monkeypatch, deleted):
+    original, made = checkpoint_report.report_on, iter(range(4, 7))
+
+    def replacing(path, *about):
+        report = original(path, *about) if deleted == "while it is read" else None
+        if (updates := next(made, None)) is not None:
+            shutil.move(path, path.with_name(f"u{updates:08d}"))
+        return report or original(path, *about)
+
+    for path in (runs / "pole/checkpoints").iterdir():
+        if path.name != "u00000003":
+            shutil.rmtree(path)
+    monkeypatch.setattr(checkpoint_report, "report_on", replacing)
+    exit_code, told = inspected(respawn, "pole")
+    assert exit_code == 0 and told["checkpoint"] == "u00000006" and told["damage"] is None
+    assert all(need["is_met"] in (True, None) for need in told["resuming"])
+    made = iter(range(7, 99))
+    answer = respawn("checkpoint", "inspect", "pole")
+    assert answer.exit_code == 2 and "was deleted while it was looked at, as a run that goes on does" in answer.sentence
 
 
 def test_a_damaged_manifest_is_one_sentence(respawn, runs):

@@ -14,13 +14,15 @@ from respawn.cli.checkpoint_reference import inspect_reference, is_reference
 from respawn.cli.progress import progress_bar
 from respawn.cli.sizes import size
 from respawn.cli.tables import console, new_table, number, print_facts
-from respawn.errors import ConfigError
+from respawn.errors import CheckpointError, ConfigError
 
 if TYPE_CHECKING:
     from respawn.checkpoints.contents import Part
     from respawn.training.checkpoint_report import CheckpointReport
 
 _MOST_METRICS = 6
+_MOST_LOOKS = 10
+"""Times that a checkpoint is looked at, where a run deletes it before that is done."""
 _SIGNS = {True: "[green]yes[/]", False: "[yellow]no[/]", None: "?"}
 
 
@@ -51,17 +53,36 @@ def main(words: list[str]) -> int:
         if arguments.parts or arguments.tensors:
             raise ConfigError(f"--parts and --tensors are for checkpoints of ours, and {path} is none; leave them out")
         return inspect_reference(path, as_json=arguments.json)
-    named = find_checkpoint(arguments.runs, arguments.checkpoint)
-    # Imported only now: torch takes seconds to load, and a mistake should be told at once.
-    from respawn.training.checkpoint_report import report_on
-
-    with progress_bar() as tell:
-        report = report_on(named.path, named.folder, arguments.parts, tell)
+    named, report = _looked_at(arguments)
     if arguments.json:
         print(json.dumps(as_json(named, report, tensors=arguments.tensors), indent=2))
     else:
         _show(named, report, tensors=arguments.tensors)
     return 0 if report.is_whole else 1
+
+
+def _looked_at(arguments: InspectArguments) -> "tuple[NamedCheckpoint, CheckpointReport]":
+    """The checkpoint, and what is in it; looked for again where a run that goes on deletes it meanwhile."""
+    named = find_checkpoint(arguments.runs, arguments.checkpoint)
+    # Imported only now: torch takes seconds to load, and a mistake should be told at once.
+    from respawn.training.checkpoint_report import report_on
+
+    with progress_bar() as tell:
+        for _ in range(_MOST_LOOKS):
+            if not named.path.exists():
+                named = find_checkpoint(arguments.runs, arguments.checkpoint)
+            try:
+                report = report_on(named.path, named.folder, arguments.parts, tell)
+            except CheckpointError:
+                if named.path.exists():
+                    raise
+                continue
+            if named.path.exists():  # else what could not be read any more looks like damage
+                return named, report
+    raise CheckpointError(
+        f"{named.path} was deleted while it was looked at, as a run that goes on does, and so were those before it; "
+        "name one that is kept, or try again"
+    )
 
 
 def as_json(named: NamedCheckpoint, report: "CheckpointReport", *, tensors: bool) -> dict[str, Any]:
