@@ -11,7 +11,7 @@ from hint_streams import FACTS, Stream, hints_of, names_of
 
 from respawn.errors import ConfigError
 from respawn.observers.hint_rules import RULES, rule_names, rules_without
-from respawn.observers.hint_view import HintFacts
+from respawn.observers.hint_view import JUDGED_BY, HintFacts
 
 
 @pytest.mark.parametrize("case", CASES, ids=[f"{case.rule}-{number}" for number, case in enumerate(CASES)])
@@ -47,6 +47,23 @@ def test_a_hint_ends_in_something_to_do() -> None:
     for rule in RULES:
         assert "--" in rule.sentence or "respawn " in rule.sentence or "resources.jsonl" in rule.sentence, rule.name
         assert not rule.sentence.endswith("."), rule.name
+
+
+@pytest.mark.parametrize(
+    ("best_kept_by", "said"),
+    [
+        (
+            JUDGED_BY,
+            "the best is kept as checkpoint 'best'; begin again from it (--weights-from RUN@best)",
+        ),
+        ("evaluation/cleared", "checkpoint 'best' is that of evaluation/cleared; where that is good, begin again"),
+        ("", "checkpoints.keep_best is 0, so that it is kept by chance alone; begin again with"),
+    ],
+)
+def test_who_fell_back_is_promised_no_checkpoint_that_there_is_not(best_kept_by: str, said: str) -> None:
+    case = next(case for case in CASES if case.rule == "fell-back")
+    (hint,) = hints_of(case.speaks, replace(case.facts, best_kept_by=best_kept_by))
+    assert said in hint.message and ("@best" in hint.message) == (best_kept_by != "")
 
 
 def test_an_unknown_name_is_refused_with_the_known_ones() -> None:

@@ -3,8 +3,10 @@ from dataclasses import replace
 import pytest
 import torch
 
+from respawn.checkpoints.config import CheckpointsConfig
 from respawn.contracts.knobs import KnobSpec
 from respawn.contracts.world import ContinuousActions, DiscreteActions, ObservationSpec, WorldSpec
+from respawn.observers.hint_view import JUDGED_BY
 from respawn.presets import find_preset
 from respawn.schedules.adaptive_config import AdaptiveConfig
 from respawn.schedules.config import CurveConfig, SchedulesConfig
@@ -27,6 +29,12 @@ def test_a_run_is_told_as_it_is():
     assert found.progress_metric == "world/forward_share" and not found.has_replay
     assert found.lag == config.collection.lag and found.is_threaded is config.collection.threaded
     assert facts_of("cartpole-ppo").learner == "ppo" and facts_of("cartpole-ppo").usable_cores >= 1
+
+
+def test_by_what_the_best_checkpoint_is_kept():
+    assert facts_of("cartpole-ppo").best_kept_by == JUDGED_BY
+    assert facts_of("mario").best_kept_by == "evaluation/cleared"
+    assert facts_of("mario", checkpoints=CheckpointsConfig(keep_best=0)).best_kept_by == ""
 
 
 def test_on_a_lower_rung_it_is_smaller():

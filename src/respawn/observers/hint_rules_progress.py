@@ -4,7 +4,7 @@ Each condition looks at many rows, since single ones are noise, and answers the 
 """
 
 from respawn.observers.hint_rule import Grounds, Rule
-from respawn.observers.hint_view import HintView
+from respawn.observers.hint_view import JUDGED_BY, HintView
 
 STILL_ROWS = 10
 STILL_SHARE = 0.01
@@ -19,6 +19,7 @@ SHORT_PLAN_STEPS = 1_000
 ZERO_RETURN_ROWS = 50
 ZERO_RETURN_EPISODES = 200
 
+_FROM_BEST = "--weights-from RUN@best"
 JUDGED_IN_A_ROW = 3
 """One bad evaluation is common while a policy changes: one of mario's seven is. Three in a row are not chance."""
 
@@ -92,7 +93,21 @@ def fell_back(view: HintView) -> Grounds | None:
     # All may be alike and differ by chance alone: a fall is one of half of what was reached.
     if update >= latest[0].update or max(row.judged for row in latest) >= min(halfway, best - 0.5 * abs(best)):
         return None
-    return {"evaluations": JUDGED_IN_A_ROW, "judged": latest[-1].judged, "best": best, "best_update": update}
+    return {
+        "evaluations": JUDGED_IN_A_ROW,
+        "judged": latest[-1].judged,
+        "best": best,
+        "best_update": update,
+        "way_back": _way_back(view.facts.best_kept_by),
+    }
+
+
+def _way_back(best_kept_by: str) -> str:
+    if not best_kept_by:
+        return "checkpoints.keep_best is 0, so that it is kept by chance alone; begin again"
+    if best_kept_by != JUDGED_BY:
+        return f"checkpoint 'best' is that of {best_kept_by}; where that is good, begin again from it ({_FROM_BEST})"
+    return f"the best is kept as checkpoint 'best'; begin again from it ({_FROM_BEST})"
 
 
 RULES = (
@@ -133,8 +148,7 @@ RULES = (
         "fell-back",
         fell_back,
         "the last {evaluations} evaluations have lost more than half of the best ({judged:.4g} against {best:.4g} at "
-        "update {best_update}): the best is kept as checkpoint 'best'; begin again from it with --weights-from "
-        "RUN@best and a lower --learner.optimizer.learning-rate, or let it fall with "
+        "update {best_update}): {way_back} with a lower --learner.optimizer.learning-rate, or let it fall with "
         "--schedules.learning-rate.shape linear",
     ),
 )

@@ -14,6 +14,8 @@ BLOCK_ROWS = 20
 """rows that are summed up by their median, for what must be remembered longer"""
 MOST_BLOCKS = 50
 MOST_EVALUATIONS = 20
+JUDGED_BY = "evaluation/return_mean"
+"""by which evaluations are compared here"""
 MOST_RESOURCES = 360
 """an hour, at one sample in ten seconds"""
 
@@ -63,6 +65,8 @@ class HintFacts:
     is_judged_as_trained: bool = False
     """evaluations are played in what is trained in, so that their returns compare: no levels that wait to be opened, no
     hard starts, no knob of the world that is turned in training"""
+    best_kept_by: str = JUDGED_BY
+    """the metric by whose highest value checkpoint 'best' is kept; empty: none is"""
     progress_metric: str | None = None
     """the share of decisions that led forward, such as 'world/forward_share'; None: the world does not say"""
 
@@ -78,7 +82,7 @@ class JudgedRow:
 
     update: int
     judged: float
-    """evaluation/return_mean"""
+    """its JUDGED_BY"""
     trained: float | None
     """return/mean; None: there is none, or it does not compare"""
     trained_low: float | None
@@ -113,7 +117,7 @@ class HintView:
 
     def note_evaluation(self, report: EvaluationReport) -> None:
         """Take in a row of evaluations.jsonl, beside the update that it came after."""
-        judged = report.metrics.get("evaluation/return_mean")
+        judged = report.metrics.get(JUDGED_BY)
         if judged is None or not isfinite(judged):
             return
         # Episodes that the judge cut short count with what they had reached: that compares with no training.

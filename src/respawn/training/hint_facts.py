@@ -32,6 +32,7 @@ def hint_facts(config: RunConfig, spec: WorldSpec, device: torch.device) -> Hint
         is_threaded=collection.threaded,
         actors=collection.actors,
         is_judged_as_trained=_is_judged_as_trained(config, spec),
+        best_kept_by=config.checkpoints.best_metric if config.checkpoints.keep_best > 0 else "",
         progress_metric="world/forward_share" if "forward" in spec.share_counts else None,
     )
 
