@@ -1,115 +1,19 @@
 import threading
 import time
-from dataclasses import dataclass, field
-from itertools import pairwise
 from pathlib import Path
 
 import psutil
 import pytest
+from heart_by_hand import report, stream, watch
 
-from respawn.contracts.records import Beat, Event, Record, UpdateReport
+from respawn.contracts.records import Record
 from respawn.observers import heartbeat as module
 from respawn.observers.heartbeat import Alarms, Heartbeat, HeartbeatLimits
-from respawn.observers.jsonl import JsonlStream
 from respawn.observers.slow_steps import SlowStepLimits, SlowSteps
 from respawn.observers.thread_phases import ThreadPhases
 from respawn.observers.told_beside import told_beside
 from respawn.runs.layout import RunFolder
 from respawn.runs.reader import read_beats
-
-
-class Clock:
-    """Stands in for the module `time`: a wall clock and a steady one that are set by hand."""
-
-    def __init__(self) -> None:
-        self.now = 1000.0
-        self.wall_is_ahead = 1.7e9
-
-    def monotonic(self) -> float:
-        return self.now
-
-    def time(self) -> float:
-        return self.now + self.wall_is_ahead
-
-
-class ByHand:
-    """Stands in for a ticker: ticks when told to."""
-
-    def __init__(self, name: str, seconds: float, tick) -> None:
-        self.seconds, self.tick, self.error, self.closed = seconds, tick, None, False
-
-    def check(self) -> None:
-        if self.error is not None:
-            error, self.error = self.error, None
-            raise error
-
-    def close(self) -> None:
-        self.closed = True
-
-
-@dataclass
-class Watched:
-    """A heart that beats by hand, and what it said."""
-
-    folder: RunFolder
-    clock: Clock
-    phases: ThreadPhases
-    heart: Heartbeat
-    ticker: ByHand
-    told: list[Event] = field(default_factory=list)
-    shown: list[Beat] = field(default_factory=list)
-    ended: list[str] = field(default_factory=list)
-    failed: list[Exception] = field(default_factory=list)
-
-    def pass_seconds(self, seconds: float) -> None:
-        """Time passes, and it looks as often as it would."""
-        end = self.clock.now + seconds
-        while self.clock.now < end - 1e-9:
-            self.clock.now = min(self.clock.now + self.ticker.seconds, end)
-            self.ticker.tick()
-
-    def beats(self) -> list[Beat]:
-        return [beat for _, beat in read_beats(self.folder)]
-
-    def kinds(self) -> list[str]:
-        return [event.kind for event in self.told]
-
-
-def watch(
-    folder: RunFolder,
-    monkeypatch: pytest.MonkeyPatch,
-    beat_seconds=30.0,
-    stall_seconds=300.0,
-    step_seconds=15.0,
-    begins_at=(0, 0),
-) -> Watched:
-    clock, told, shown, ended, failed, tickers = Clock(), [], [], [], [], []
-
-    def by_hand(*arguments):
-        tickers.append(ByHand(*arguments))
-        return tickers[0]
-
-    monkeypatch.setattr(module, "time", clock)
-    monkeypatch.setattr(module, "Ticker", by_hand)
-    phases = ThreadPhases(clock.monotonic)
-    slow = SlowSteps(SlowStepLimits(step_seconds, 5, 120.0), folder.traces, told.append, clock.monotonic)
-    limits = HeartbeatLimits(beat_seconds, stall_seconds)
-
-    def tell(record: Record) -> None:
-        (shown if isinstance(record, Beat) else told).append(record)
-
-    heart = Heartbeat(
-        stream(folder), phases, slow, folder.traces, tell, limits, Alarms(failed.append, ended.append), begins_at
-    )
-    return Watched(folder, clock, phases, heart, tickers[0], told, shown, ended, failed)
-
-
-def stream(folder: RunFolder) -> JsonlStream:
-    return JsonlStream(folder.heartbeats, Beat, truncate_on_restore=False)
-
-
-def report(update: int) -> UpdateReport:
-    return UpdateReport(update, 100 * update, 400 * update, update, {})
 
 
 @pytest.fixture
@@ -259,74 +163,6 @@ def test_a_process_that_was_stopped_and_goes_on_has_not_stood_still(folder, monk
     watched.heart.close()
 
 
-def test_stacks_that_cannot_be_kept_stop_no_alarm(folder, monkeypatch):
-    watched = watch(folder, monkeypatch, stall_seconds=0)  # and so nothing is armed that needs the folder
-    folder.traces.write_text("a file")
-    watched.heart.close()
-    monkeypatch.setattr(module.LastResort, "arm", lambda self, seconds: None)
-    watched = watch(folder, monkeypatch, step_seconds=0)
-    watched.phases.mark("learn")
-    watched.pass_seconds(302.0)
-    assert "; the stacks of all threads could not be kept (" in watched.told[0].message
-    assert watched.ended == [watched.told[0].message]
-    watched.heart.close()
-
-
-def test_a_folder_for_traces_that_cannot_be_used_keeps_no_run_from_beginning(folder, monkeypatch):
-    folder.traces.write_text("a file")
-    watched = watch(folder, monkeypatch)
-    assert len(watched.beats()) == 1
-    watched.phases.mark("world")
-    watched.pass_seconds(60.0)
-    watched.heart.receive(report(1))
-    assert [type(error) for error in watched.failed] == [FileExistsError]
-    watched.pass_seconds(300.0)
-    assert "stalled" in watched.kinds() and len(watched.beats()) > 10
-    watched.heart.close()
-
-
-def full_from_now_on(watched: Watched, monkeypatch: pytest.MonkeyPatch) -> None:
-    """No beat can be written any more, but for the first half of one."""
-
-    def half(self: JsonlStream, line: memoryview) -> None:
-        with watched.folder.heartbeats.open("ab") as file:
-            file.write(line[: len(line) // 2])
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr(JsonlStream, "_write", half)
-
-
-def test_a_beat_that_cannot_be_written_stops_no_alarm(folder, monkeypatch):
-    watched = watch(folder, monkeypatch)
-    watched.phases.mark("checkpoint")
-    full_from_now_on(watched, monkeypatch)
-    watched.pass_seconds(302.0)
-    assert watched.kinds() == ["stalled"] and watched.ended == [watched.told[0].message]
-    assert [path.name.partition("-")[0] for path in folder.traces.iterdir() if path.stat().st_size] == ["stalled"]
-    watched.phases.mark("learn")
-    watched.pass_seconds(1.0)
-    assert watched.kinds() == ["stalled", "moving_again"]
-    with pytest.raises(OSError, match="No space"):  # nobody was there to be told
-        watched.heart.close()
-
-
-def test_beats_that_could_not_be_written_are_told_of_once_and_come_again_when_they_can(folder, monkeypatch):
-    watched = watch(folder, monkeypatch)
-    with monkeypatch.context() as meanwhile:
-        full_from_now_on(watched, meanwhile)
-        watched.pass_seconds(90.0)
-        for update in (1, 2):
-            watched.heart.receive(report(update))
-            watched.pass_seconds(30.0)
-        assert watched.heart.state() == {"update": 2, "decisions": 200}
-    assert [str(error) for error in watched.failed] == ["[Errno 28] No space left on device"]
-    assert len(watched.shown) == 5  # all of them
-    watched.phases.mark("learn")
-    watched.pass_seconds(30.0)
-    watched.heart.close()
-    assert [beat.update for beat in watched.beats()] == [0, 2, 2]
-
-
 def test_without_a_limit_nothing_stands_still(folder, monkeypatch):
     watched = watch(folder, monkeypatch, stall_seconds=0)
     watched.pass_seconds(5000.0)
@@ -385,17 +221,6 @@ def test_it_looks_as_often_as_its_limits_need(folder, monkeypatch, limits, secon
     watched.heart.close()
 
 
-def test_what_ended_the_beating_is_raised_where_it_is_somebodys(folder, monkeypatch):
-    watched = watch(folder, monkeypatch)
-    watched.ticker.error = OSError(28, "No space left on device")
-    with pytest.raises(OSError, match="No space"):
-        watched.heart.receive(report(1))
-    watched.ticker.error = OSError(28, "No space left on device")
-    with pytest.raises(OSError, match="No space"):
-        watched.heart.close()
-    assert len(watched.beats()) == 2  # though the last beat could be written
-
-
 def test_beats_and_alarms_come_while_the_hub_hangs(folder, monkeypatch):
     """With real threads and real time: the one who watches is held up by nobody."""
     monkeypatch.setattr(module.LastResort, "arm", lambda self, seconds: None)  # on a machine that is busy it could fire
@@ -432,31 +257,3 @@ def test_beats_say_how_much_of_a_rollout_is_gathered_and_are_shown_until_it_stan
     assert watched.shown == [beat for beat in watched.beats()[1:] if not beat.is_stalled]
     assert any(beat.is_stalled for beat in watched.beats())
     watched.heart.close()
-
-
-@pytest.mark.parametrize(("stall_seconds", "every", "armed_for"), [(300.0, 30, 481.0), (4.0, 1, 8.0)])
-def test_the_last_resort_is_armed_again_long_before_it_is_due(folder, monkeypatch, stall_seconds, every, armed_for):
-    armed = []
-    monkeypatch.setattr(
-        module.LastResort, "arm", lambda self, seconds: armed.append((module.time.monotonic(), seconds))
-    )
-    watched = watch(folder, monkeypatch, stall_seconds=stall_seconds)
-    assert len(armed) == 1  # before the first look, which native code may never let happen
-    watched.pass_seconds(100.0)
-    watched.heart.close()
-    assert {seconds for _, seconds in armed} == {armed_for}
-    gaps = {later - earlier for (earlier, _), (later, _) in pairwise(armed)}
-    assert gaps == {every}
-
-
-def test_stacks_that_were_dumped_while_it_could_not_look_are_told_of(folder, monkeypatch):
-    watched = watch(folder, monkeypatch)
-    watched.pass_seconds(1.0)
-    (hung,) = folder.traces.glob("hung-*.txt")
-    with hung.open("a") as file:  # as the timer does, which needs no thread of Python
-        file.write("Timeout (0:08:01)!")
-    watched.pass_seconds(10.0)
-    (event,) = watched.told
-    assert event.kind == "hung" and event.level == "error" and event.facts == {"trace": str(hung)}
-    watched.heart.close()
-    assert hung.exists()
