@@ -3,6 +3,7 @@
 import csv
 import os
 import tempfile
+import time
 from pathlib import Path
 
 from respawn.errors import RespawnError
@@ -14,7 +15,7 @@ class Steady:
     """A case that makes so many decisions in each turn, within a second."""
 
     def __init__(self, decisions=10, *, begins="", turns=""):
-        """What it does when it begins and at its turns: raise, a sentence of ours, missing, die, interrupt."""
+        """What it does when it begins and at its turns: raise, a sentence of ours, missing, die, interrupt, hang."""
         self._decisions = decisions
         self._turns = turns
         _do(begins)
@@ -51,6 +52,8 @@ def _do(what):
     if what == "die":
         print("last words", flush=True)
         os._exit(3)
+    if what == "hang":
+        time.sleep(3600)
     if what == "interrupt":
         raise KeyboardInterrupt
 
@@ -60,7 +63,7 @@ class InThisProcess:
 
     seconds = 1.5
 
-    def __init__(self, make, *, threads=1):
+    def __init__(self, make, *, threads=1, longest_turn=0.0):
         self._make, self._case = make, None
 
     def ready(self):

@@ -82,6 +82,7 @@ def test_modules_that_register_an_environment_are_imported_first(respawn, tmp_pa
         (["mario", "--workers", "2"], "--workers is for other worlds, and 'mario' came; leave it out"),
         (["--rounds", "0"], "--rounds must be at least 1, not 0"),
         (["--seconds", "0"], "--seconds must be above 0, not 0.0"),
+        (["--seconds", "1801"], "--seconds must be from 0 to 1,800, not 1801.0"),
         (["--markdown", "."], "--markdown wants a file for the results, and . is a folder"),
         (["CartPole-v1", "--device", "abacus"], "--device must be auto, cpu, cuda or cuda:N, not 'abacus'"),
     ],

@@ -97,6 +97,7 @@ def test_sizes_are_those_that_are_given():
 def test_what_does_not_fit_together_fails_where_it_is_made(small):
     entry = training_entry(small, CollectionConfig(1, 1), CountedPacing(), mode="sync")
     assert entry.facts == {"mode": "sync", "num_envs": 1, "rollout": 1, "lag": 0, "actors": 0, "threads": 1}
+    assert entry.longest_turn == CountedPacing().longest_seconds(0)
     with pytest.raises(ConfigError, match="minibatches"):
         entry.make()
 

@@ -3,6 +3,7 @@ from functools import partial
 import pytest
 
 from bench_cases import Rising, Steady, measure_here
+from respawn.training import bench_process
 from respawn.training.bench_matrix import Entry, measure_matrix
 
 
@@ -51,6 +52,13 @@ def test_one_that_fails_has_its_error_and_the_others_go_on(monkeypatch):
     assert later.error == "it cannot be, for a reason" and later.turns == []  # half a measurement is none
     assert absent.missing == "gold" and not absent.error and not absent.is_known
     assert len(well.turns) == 3 and well.goes_on
+
+
+def test_one_that_hangs_is_a_failure_like_others(monkeypatch):
+    monkeypatch.setattr(bench_process, "SPARE_SECONDS", 0.5)
+    hanging = Entry(partial(Steady, turns="hang"), {"mode": "hanging"}, longest_turn=0.5)
+    hung, well = measure_matrix({"a": [hanging, entry("well", Steady)]}, 2)["a"]
+    assert hung.error == "it took more than 1 s for a turn, and was ended" and len(well.turns) == 2
 
 
 def test_what_was_measured_before_an_interruption_was_given_away(monkeypatch):

@@ -1,6 +1,6 @@
 import pytest
 
-from respawn.training.bench_pacing import CountedPacing, TimedPacing
+from respawn.training.bench_pacing import UPDATE_SECONDS, CountedPacing, TimedPacing
 
 
 @pytest.mark.parametrize(
@@ -23,3 +23,9 @@ def test_time_is_measured_out_and_an_update_is_made_whatever_it_takes():
     pacing = TimedPacing(2.0)
     assert pacing.dropped(0) == 3 and pacing.dropped(2) == 5
     assert pacing.goes_on(0, 99.0, 0) and pacing.goes_on(5, 1.9, 0) and not pacing.goes_on(1, 2.0, 0)
+
+
+def test_a_turn_may_take_as_long_as_its_updates_and_no_longer():
+    assert CountedPacing(20, 0.3).longest_seconds(0) == 20 * UPDATE_SECONDS
+    assert CountedPacing(1, 0.3).longest_seconds(0) == 4 * UPDATE_SECONDS  # three are dropped
+    assert TimedPacing(2.0).longest_seconds(2) == 2 + 6 * UPDATE_SECONDS

@@ -6,6 +6,7 @@ import psutil
 import pytest
 
 from bench_cases import Steady
+from respawn.training import bench_process
 from respawn.training.bench_process import CaseFailedError, CaseMissingError, CaseProcess, _sentence
 
 
@@ -33,6 +34,24 @@ def test_one_that_fails_says_why_in_a_line(when, what, said):
         process.ready()
         process.turn()
     assert str(failed.value) == said
+
+
+@pytest.mark.parametrize(
+    ("when", "limit", "said"),
+    [
+        ("begins", "READY_SECONDS", "it took more than 3 s to begin, and was ended"),
+        ("turns", "SPARE_SECONDS", "it took more than 4 s for a turn, and was ended"),
+    ],
+)
+def test_one_that_hangs_is_not_waited_for_without_end(when, limit, said, monkeypatch):
+    monkeypatch.setattr(bench_process, limit, 3.0)
+    with CaseProcess(partial(Steady, **{when: "hang"}), longest_turn=1.0) as process:
+        with pytest.raises(CaseFailedError) as failed:
+            process.ready()
+            process.turn()
+        child = process._child.pid
+        assert not psutil.pid_exists(child)  # so that it hinders nobody from here on
+    assert str(failed.value) == said and process.seconds < 60
 
 
 def test_what_is_not_installed_is_no_failure():

@@ -10,7 +10,7 @@ from respawn.cli.bench_files import FileOption, ResultFiles
 from respawn.cli.bench_rows import Keep, Measured, carry_through, check_sizes, print_rows
 from respawn.cli.engine_built import engine_must_be_built
 from respawn.cli.progress import Tell
-from respawn.contracts.settings import check_above
+from respawn.contracts.settings import check_above, check_between
 from respawn.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 Observation: TypeAlias = Literal["tiles", "pixels"]
 
 LANES = (1, 8, 64)
+LONGEST_SECONDS = 1800
+"""A world that takes much longer for a turn is taken to hang."""
 OWN = {
     "fish": ("fish", "schools", "no_reference"),
     "mario": ("lanes", "observation"),
@@ -81,6 +83,7 @@ def main(words: list[str]) -> int:
     arguments = parse(WorldArguments, words, "respawn bench world")
     check_at_least(arguments, {"rounds": 1, "schools": 1, "workers": 0})
     check_above("--", arguments, {"seconds": 0})
+    check_between("--", arguments, {"seconds": (0, LONGEST_SECONDS)})
     check_sizes(arguments, {"lanes": 1, "fish": 1})
     if not arguments.fish or not arguments.observation:
         raise ConfigError(f"--{'observation' if arguments.fish else 'fish'} wants at least one, and nothing came")

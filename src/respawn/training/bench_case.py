@@ -186,7 +186,8 @@ def training_entry(
         "actors": collection.actors,
         "threads": threads,
     }
-    return Entry(partial(_make, config, collection, pacing, writes_rows), facts, threads)
+    make = partial(_make, config, collection, pacing, writes_rows)
+    return Entry(make, facts, threads, pacing.longest_seconds(collection.greatest_lag))
 
 
 def _make(config: RunConfig, collection: CollectionConfig, pacing: Pacing, writes_rows: bool) -> TrainingCase:

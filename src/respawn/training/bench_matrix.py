@@ -20,6 +20,8 @@ class Entry:
     facts: Mapping[str, Any]
     """`mode`, `num_envs` and whatever else of a row is known beforehand"""
     threads: int = 1
+    longest_turn: float = 1800.0
+    """seconds that a turn may take at the longest, and somewhat more"""
 
 
 @dataclass
@@ -71,7 +73,8 @@ def measure_matrix(
             alive: list[tuple[Result, CaseProcess]] = []
             for entry, result in zip(entries, results[name], strict=True):
                 tell(f"{name}: begin {entry.facts['mode']}", place / len(cells))
-                process = stack.enter_context(CaseProcess(entry.make, threads=entry.threads))
+                process = CaseProcess(entry.make, threads=entry.threads, longest_turn=entry.longest_turn)
+                stack.enter_context(process)
                 alive.append((result, process))
                 # One after the other: they would only hinder each other.
                 _attempt(result, process, process.ready)

@@ -6,6 +6,9 @@ from typing import Protocol
 
 LEAST_DROPPED = 3
 """Updates in which a process that has just begun is not yet itself."""
+UPDATE_SECONDS = 300.0
+"""No update takes longer that anybody would measure; the longest of a preset's takes a minute and a half on two cores
+that have other work."""
 
 
 class Pacing(Protocol):
@@ -19,6 +22,9 @@ class Pacing(Protocol):
 
     def goes_on(self, updates: int, seconds: float, lag: int) -> bool:
         """Whether another update belongs to the turn, after so many that counted and so many seconds."""
+
+    def longest_seconds(self, lag: int) -> float:
+        """How long a turn may take, what does not count included."""
 
 
 @dataclass(frozen=True)
@@ -40,6 +46,10 @@ class CountedPacing:
         """Until all are made."""
         return updates < self.counted(lag)
 
+    def longest_seconds(self, lag: int) -> float:
+        """By the number of updates."""
+        return (self.dropped(lag) + self.counted(lag)) * UPDATE_SECONDS
+
 
 @dataclass(frozen=True)
 class TimedPacing:
@@ -54,6 +64,10 @@ class TimedPacing:
     def goes_on(self, updates: int, seconds: float, lag: int) -> bool:
         """Until the time is over, and at least once."""
         return updates == 0 or seconds < self.seconds
+
+    def longest_seconds(self, lag: int) -> float:
+        """The time, and the updates before it and at its end."""
+        return self.seconds + (self.dropped(lag) + 1) * UPDATE_SECONDS
 
 
 def _least_dropped(lag: int) -> int:

@@ -17,7 +17,7 @@ from respawn.training.bench_watch import Watch
 from respawn.training.config import RunConfig
 from respawn.training.device import resolve_threads
 from respawn.worlds.mario.config import MarioConfig
-from respawn.worlds.mario.measure_peers import Peer, PeerFailedError, PeerMissingError
+from respawn.worlds.mario.measure_peers import ANSWER_SECONDS, Peer, PeerFailedError, PeerMissingError
 
 SCRIPT = "train_sb3.py"
 PEERS = {"sb3": False, "sb3_vector": True}
@@ -57,7 +57,7 @@ def peer_entries(
             sizes = {"num_envs": collection.num_lanes, "rollout": collection.horizon_steps}
             facts = {"mode": name, **sizes, "lag": 0, "actors": 0, "threads": threads}
             make = partial(PeerCase, folder / SCRIPT, told, python, threads, seconds)
-            entries.append(Entry(make, facts, threads))
+            entries.append(Entry(make, facts, threads, longest_turn=seconds + ANSWER_SECONDS))
     return entries
 
 

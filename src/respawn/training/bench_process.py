@@ -16,6 +16,10 @@ from respawn.processes.child import ChildProcess, Family
 from respawn.processes.lifeline import live_and_die_with
 
 MODULE = "respawn.training.bench_process"
+READY_SECONDS = 1800.0
+"""for a case to be made: games are compiled, lanes begun one after the other, actors started"""
+SPARE_SECONDS = 600.0
+"""for a turn, beyond the longest that it is meant to be"""
 LEAVE_SECONDS = 10.0
 ABANDON_SECONDS = 1.0
 """for one that is in the middle of something nobody waits for any more"""
@@ -55,10 +59,12 @@ class CaseProcess:
     Args:
       make: makes the case over there; a function of a module, or a `functools.partial` of one.
       threads: what torch and BLAS may use there.
+      longest_turn: seconds; a turn that takes much longer hangs, as somebody's game may.
     """
 
-    def __init__(self, make: Callable[[], Case], *, threads: int = 1) -> None:
+    def __init__(self, make: Callable[[], Case], *, threads: int = 1, longest_turn: float = 0.0) -> None:
         self._began = monotonic()
+        self._turn_seconds = longest_turn + SPARE_SECONDS
         self._others_seconds = 0.0
         self._place = tempfile.TemporaryDirectory(prefix="respawn-bench-", ignore_cleanup_errors=True)
         self._child = ChildProcess(
@@ -72,13 +78,13 @@ class CaseProcess:
 
     def ready(self) -> None:
         """Wait until the case is made; raises CaseFailedError or CaseMissingError where it cannot be."""
-        self._answer()
+        self._answer(READY_SECONDS, "to begin")
 
     def turn(self) -> Measured:
         """Measure once; raises CaseFailedError."""
         self._others_seconds += monotonic() - self._said_last
         self._child.send("turn")
-        measured: Measured = self._answer()
+        measured: Measured = self._answer(self._turn_seconds, "for a turn")
         return measured
 
     @property
@@ -98,8 +104,11 @@ class CaseProcess:
         self._child.end(LEAVE_SECONDS if kind is None else ABANDON_SECONDS)
         self._place.cleanup()
 
-    def _answer(self) -> Any:
+    def _answer(self, limit_seconds: float, purpose: str) -> Any:
         try:
+            if not self._child.answers_within(limit_seconds):
+                self._child.end()  # it would only hinder the others
+                raise CaseFailedError(f"it took more than {limit_seconds:,.0f} s {purpose}, and was ended")
             outcome, said = self._child.connection.recv()
         except (EOFError, OSError):
             how = self._child.end(LEAVE_SECONDS)

@@ -116,6 +116,7 @@ def measure_worlds(
             Entry(
                 partial(WorldCase, config, count, plan.seconds, plan.device),
                 {"mode": name, "num_envs": count, "threads": 1},
+                longest_turn=plan.seconds,
             )
             for name, config in worlds.items()
         ]
