@@ -9,7 +9,7 @@ import pytest
 from optuna.trial import TrialState
 from small_studies import definition_of, folder_in, study_of
 
-from respawn.errors import RunFolderError
+from respawn.errors import ConfigError, RunFolderError
 from respawn.sweeps import claims
 from respawn.sweeps.claims import (
     BROKE,
@@ -23,6 +23,7 @@ from respawn.sweeps.claims import (
     claim_next,
     give_up,
 )
+from respawn.sweeps.drawing import NotOfTheSpaceError
 from respawn.sweeps.space import Choice, Range
 
 DEFINITION = definition_of()
@@ -106,14 +107,14 @@ def test_one_of_another_folder_is_left_alone(study, folder, tmp_path):
 
 def test_one_that_takes_its_process_along_each_time_is_given_up(study, folder):
     told = []
-    order = Order(1, "tpe", "small", lambda number, cause: told.append((number, cause)))
+    order = Order(1, "tpe", "small", lambda *facts: told.append(facts))
     for times in range(MOST_TIMES_TAKEN_UP + 1):
         claim = next_one(study, folder, order)
         assert (claim.number, claim.is_taken_up) == (0, times > 0)
         claim.lock.release()
     assert next_one(study, folder, order) is None
     cause = "its process was lost 3 times with no evaluation in between, so it is not tried again"
-    assert told == [(0, cause)]
+    assert told == [(0, cause, True)]
     assert study.trials[0].state == TrialState.FAIL and study.trials[0].user_attrs[CAUSE] == cause
 
 
@@ -274,11 +275,44 @@ def test_one_that_waits_is_taken_by_one_machine(study, folder, tmp_path, monkeyp
 def test_one_that_was_enqueued_with_what_does_not_fit_the_space_fails_alone(study, folder):
     study.enqueue_trial({"model.hidden_sizes": "[16]"})
     told = []
-    order = Order(3, "tpe", "small", lambda number, cause: told.append((number, cause)))
+    order = Order(3, "tpe", "small", lambda *facts: told.append(facts))
     assert next_one(study, folder, order).number == 1
     cause = study.trials[0].user_attrs[CAUSE]
-    assert study.trials[0].state == TrialState.FAIL and told == [(0, cause)]
+    assert study.trials[0].state == TrialState.FAIL and told == [(0, cause, False)]
     assert cause.startswith("what it was to try does not fit the space: ") and "[16]" in cause
+
+
+def test_one_that_was_enqueued_out_of_range_fails_alone(study, folder):
+    study.tell(next_one(study, folder).trial, 1.0)
+    study.enqueue_trial({"learner.clip": 0.5})
+    order = Order(4, "tpe", "small")
+    claims = [next_one(study, folder, order) for _ in range(3)]
+    assert [claim and claim.number for claim in claims] == [2, 3, None]
+    assert study.trials[1].state == TrialState.FAIL
+    assert study.trials[1].user_attrs[CAUSE] == (
+        "what it was to try does not fit the space: learner.clip 0.5 is not in { low = 0.1, high = 0.4 }"
+    )
+
+
+def test_a_new_one_that_fails_does_not_mean_that_nothing_is_left(study, folder, monkeypatch):
+    real = claims.drawn_whole
+
+    def drawn_whole(study, number, *words):
+        if number == 0:
+            raise NotOfTheSpaceError("not this one")
+        return real(study, number, *words)
+
+    monkeypatch.setattr(claims, "drawn_whole", drawn_whole)
+    assert next_one(study, folder).number == 1
+
+
+def test_two_studies_in_one_folder_are_told_of_each_other(study, folder):
+    other = study_of(DEFINITION)
+    held = next_one(study, folder)
+    with pytest.raises(ConfigError, match=r"sweeps/small is in use by another study .* whose trial 0 is being worked"):
+        next_one(other, folder)
+    held.lock.release()
+    assert next_one(other, folder).is_taken_up
 
 
 def test_what_optuna_was_told_to_try_is_tried(study, folder):
@@ -320,6 +354,13 @@ def test_a_trial_of_a_machine_that_is_gone_can_be_given_up(study, folder, tmp_pa
     assert trial.state == TrialState.FAIL and trial.user_attrs[CAUSE].startswith("it was given up, left on ")
     with pytest.raises(optuna.exceptions.UpdateFinishedTrialError):
         claim.trial.report(1.0, 16)
+
+
+def test_one_that_waits_is_not_given_up_and_is_not_said_to_have_ended(study, folder):
+    study.enqueue_trial({"learner.clip": 0.25})
+    with pytest.raises(RunFolderError, match="trial 0 waits: it was enqueued and nobody has begun it"):
+        give_up(study, folder, 0)
+    assert study.trials[0].state == TrialState.WAITING
 
 
 def test_what_is_worked_on_has_ended_or_was_never_there_is_not_given_up(study, folder):

@@ -22,7 +22,7 @@ def test_every_preset_has_one_that_its_trials_can_be_made_of(preset):
     rate = space["learner.optimizer.learning_rate"]
     assert rate.log and rate.low < base.learner.optimizer.learning_rate < rate.high
     for last in (0, -1):
-        ends = {name: (span.labels if isinstance(span, Choice) else span.ends)[last] for name, span in space.items()}
+        ends = {name: (span.labels if isinstance(span, Choice) else span.tried)[last] for name, span in space.items()}
         trial_config(definition, ends, 0)
 
 

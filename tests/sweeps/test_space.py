@@ -78,6 +78,7 @@ def test_a_space_is_the_same_after_being_kept():
         ("learner.clip = ['a', 'b']", r"learner\.clip wants a number, and 'a' came"),
         ("learner.clip = {low = -1.0, high = 0.4}", r"learner\.clip must be above 0, not -1"),
         ("learner.epochs = {low = 1.5, high = 4}", r"learner\.epochs must be a whole number, not 1\.5"),
+        ("learner.epochs = {low = 1, high = 4, step = 1.5}", r"learner\.epochs must be a whole number, not 2\.5"),
         ("model.core = ['none', 'gruu']", r"model\.core must be none or gru"),
         ("seed = [1, 2]", "seed is not to be searched: each trial has its own"),
         ("updates = [1, 2]", "updates is not to be searched: all trials get the same number of decisions"),
@@ -105,6 +106,20 @@ def test_what_an_agent_sees_does_and_is_paid_may_be_searched():
     for name, values in {"sticky": [0.0, 0.25], "levels": [["1-1"], ["1-2"]], "start_jitter": [0, 30]}.items():
         with pytest.raises(ConfigError, match=rf"world\.{name} is not to be searched"):
             check_space(space_from_plain({"world": {name: values}}, base), base)
+
+
+@pytest.mark.parametrize(
+    ("span", "held", "not_held"),
+    [
+        (Range(0.1, 0.4), (0.1, 0.25, 0.4), (0.5, 0.09, "0.2", True, None, float("nan"))),
+        (Range(0.1, 0.4, step=0.1), (0.1, 0.1 + 2 * 0.1, 0.4), (0.15, 0.45)),
+        (Range(1, 9, step=4, is_whole=True), (1, 5.0, 9), (3, 1.5, 13)),
+        (Range(1, 8, log=True, is_whole=True), (1, 3, 8), (0, 2.5)),
+        (Choice(([4], [8, 8])), ("[4]", "[8, 8]"), ([4], "[8]", None)),
+    ],
+)
+def test_a_span_knows_what_it_holds(span, held, not_held):
+    assert all(span.holds(value) for value in held) and not any(span.holds(value) for value in not_held)
 
 
 def test_settings_are_nested_by_their_names():

@@ -72,6 +72,20 @@ def test_it_runs_trial_after_trial_and_tells(plan):
     assert meta.command == ("respawn", "sweep", "cartpole-ppo")
 
 
+def test_those_that_the_space_does_not_hold_are_no_reason_to_stop(plan):
+    study, _ = load_study(plan.url, "small")
+    for _ in range(4):
+        study.enqueue_trial({"learner.clip": 0.5})
+    connection = Connection()
+    worker.run(connection, replace(plan, trials=5))
+    assert connection.kinds() == [READY, *[ENDED] * 4, BEGUN, *[JUDGED] * 3, ENDED, DONE]
+    ended = [facts for kind, facts in connection.told if kind == ENDED]
+    assert [(facts["state"], facts["is_alarming"]) for facts in ended] == [
+        *[("failed", False)] * 4,
+        ("complete", False),
+    ]
+
+
 def test_a_signal_saves_the_trial_and_ends_it(plan):
     connection = Connection()
 

@@ -9,7 +9,7 @@ import tyro
 from respawn.cli.arguments import parse
 from respawn.cli.sweep_show import study_that_is_there
 from respawn.sweeps.claims import give_up
-from respawn.sweeps.places import make_folder, study_folder
+from respawn.sweeps.places import study_folder
 from respawn.sweeps.storage import storage_failures_told
 
 
@@ -33,7 +33,6 @@ def drop(words: list[str]) -> int:
     folder = study_folder(arguments.sweeps, arguments.name)
     with storage_failures_told():
         study, _ = study_that_is_there(folder, arguments.storage)
-        make_folder(folder)
         give_up(study, folder, arguments.trial)
     print(f"Trial {arguments.trial} is given up; its run stays as it is.")
     return 0

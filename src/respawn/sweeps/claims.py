@@ -12,8 +12,8 @@ from optuna.trial import FrozenTrial, TrialState
 
 from respawn.errors import RunFolderError
 from respawn.sweeps.definition import Definition
-from respawn.sweeps.drawing import drawn_whole
-from respawn.sweeps.places import StudyFolder, run_name
+from respawn.sweeps.drawing import NotOfTheSpaceError, drawn_whole
+from respawn.sweeps.places import StudyFolder, in_use_by_another, make_folder, run_name
 from respawn.sweeps.storage import SamplerName, sampler
 
 RUN, HOST, PLACE, CAUSE, TAKEN_UP, PRUNED = "run", "host", "place", "cause", "taken_up", "pruned"
@@ -56,8 +56,8 @@ class Order:
     sampler: SamplerName
     name: str
     """of the study"""
-    gave_up: Callable[[int, str], None] = lambda number, cause: None
-    """is told of a trial that is not taken up any more, and why"""
+    gave_up: Callable[[int, str, bool], None] = lambda number, cause, is_alarming: None
+    """is told of a trial that is not gone on with, why, and whether the same may befall the next ones"""
 
 
 def claim_next(study: optuna.Study, definition: Definition, folder: StudyFolder, order: Order) -> Claim | None:
@@ -73,12 +73,21 @@ def claim_next(study: optuna.Study, definition: Definition, folder: StudyFolder,
                 claim = _begun(study, definition, trial.number, folder, order)
             if claim is not None:
                 return claim
-        if len(trials) >= order.trials:
-            return None
+        return _new(study, definition, folder, order, whose)
+
+
+def _new(
+    study: optuna.Study, definition: Definition, folder: StudyFolder, order: Order, whose: dict[str, str]
+) -> Claim | None:
+    """A trial that was not there before; None: there are as many as wanted."""
+    while len(study.get_trials(deepcopy=False)) < order.trials:
         # First of all it is there, with whose it is: its number, which it is drawn by, is then nobody else's, on no
         # machine. If this process dies from here on, it is taken up as any other that was left.
         study.add_trial(optuna.trial.create_trial(state=TrialState.RUNNING, user_attrs=whose))
-        return _begun(study, definition, _newest_of(study, whose[PLACE]), folder, order)
+        claim = _begun(study, definition, _newest_of(study, whose[PLACE]), folder, order)
+        if claim is not None:
+            return claim
+    return None
 
 
 def give_up(study: optuna.Study, folder: StudyFolder, number: int) -> None:
@@ -86,16 +95,13 @@ def give_up(study: optuna.Study, folder: StudyFolder, number: int) -> None:
 
     Args:
       study: the study.
-      folder: its folder here.
+      folder: its folder here, made if it is not there.
       number: of the trial.
     """
+    _running(study, number)  # before anything is made here
+    make_folder(folder)
     with folder.choosing():
-        trials = study.get_trials(deepcopy=False)
-        if not 0 <= number < len(trials):
-            raise RunFolderError(f"there is no trial {number}; there are {len(trials)}, counted from 0")
-        trial = trials[number]
-        if trial.state != TrialState.RUNNING:
-            raise RunFolderError(f"trial {number} has ended, and stays as it is; name one that is running")
+        trial = _running(study, number)
         lock = folder.hold(number)
         if lock is None:
             raise RunFolderError(f"trial {number} is being worked on here; stop that sweep first, with Ctrl-C")
@@ -104,6 +110,22 @@ def give_up(study: optuna.Study, folder: StudyFolder, number: int) -> None:
             _fail(study, optuna.Trial(study, trial._trial_id), cause)
         finally:
             lock.release()
+
+
+def _running(study: optuna.Study, number: int) -> FrozenTrial:
+    """A trial that was begun and has not ended; raises RunFolderError where it is none."""
+    trials = study.get_trials(deepcopy=False)
+    if not 0 <= number < len(trials):
+        raise RunFolderError(f"there is no trial {number}; there are {len(trials)}, counted from 0")
+    trial = trials[number]
+    if trial.state == TrialState.WAITING:
+        raise RunFolderError(
+            f"trial {number} waits: it was enqueued and nobody has begun it, so there is nothing to give up; name one "
+            "that is running"
+        )
+    if trial.state != TrialState.RUNNING:
+        raise RunFolderError(f"trial {number} has ended, and stays as it is; name one that is running")
+    return trial
 
 
 def _taken(study: optuna.Study, trial: FrozenTrial, whose: dict[str, str]) -> bool:
@@ -127,7 +149,8 @@ def _newest_of(study: optuna.Study, place: str) -> int:
 def _begun(study: optuna.Study, definition: Definition, number: int, folder: StudyFolder, order: Order) -> Claim | None:
     """A trial that has just become ours, as a claim."""
     lock = folder.hold(number)
-    assert lock is not None, "only this process knows of it"
+    if lock is None:
+        raise in_use_by_another(folder, number)  # none of this study's: that trial has only just begun
     return _settled(study, definition, Claim(number, _held(study, number), {}, False, lock), order)
 
 
@@ -141,11 +164,11 @@ def _settled(study: optuna.Study, definition: Definition, claim: Claim, order: O
     draws = sampler(order.sampler, definition.base.seed, claim.number)
     try:
         trial = drawn_whole(study, claim.number, definition.space, draws)
-    except ValueError as error:
+    except NotOfTheSpaceError as error:
         cause = f"what it was to try does not fit the space: {error}"
         _fail(study, claim.trial, cause)
         claim.lock.release()
-        order.gave_up(claim.number, cause)
+        order.gave_up(claim.number, cause, False)
         return None
     trial.set_user_attr(RUN, run_name(order.name, claim.number))
     return replace(claim, trial=trial, drawn=dict(trial.params))
@@ -183,7 +206,7 @@ def _left_behind(
         cause = f"{how} with no evaluation in between, so it is not tried again"
         _fail(study, held, cause)
         lock.release()
-        order.gave_up(now.number, cause)
+        order.gave_up(now.number, cause, True)
         return None
     held.set_user_attr(TAKEN_UP, times)
     return _settled(study, definition, Claim(now.number, held, {}, True, lock), order)

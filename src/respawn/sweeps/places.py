@@ -10,7 +10,7 @@ from pathlib import Path
 
 from filelock import FileLock, Timeout
 
-from respawn.errors import RunFolderError
+from respawn.errors import ConfigError, RunFolderError
 from respawn.evaluation.out_files import written_aside
 from respawn.runs.layout import check_name
 
@@ -88,6 +88,26 @@ class StudyFolder:
         except Timeout:
             return None
         return lock
+
+    def at_work_on(self) -> list[int]:
+        """The trials that somebody is at work on here."""
+        held = []
+        for path in sorted((self.path / "trials").glob("t*.lock")):
+            number = int(path.stem.removeprefix("t"))
+            lock = self.hold(number)
+            if lock is None:
+                held.append(number)
+            else:
+                lock.release()
+        return held
+
+
+def in_use_by_another(folder: StudyFolder, number: int) -> ConfigError:
+    """What to raise where somebody here is at work on a trial that a study has not begun."""
+    return ConfigError(
+        f"{folder.path} is in use by another study of that name, in another --storage, whose trial {number} is being "
+        "worked on; give another --name, or another --sweeps"
+    )
 
 
 def run_name(study: str, number: int) -> str:

@@ -5,6 +5,7 @@ import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from math import isfinite
+from numbers import Real
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -39,6 +40,8 @@ SEARCHED_IN_WORLDS = frozenset(
 )  # fmt: skip
 """Of a world: what an agent sees, does and is paid, and where fish learn, who are judged elsewhere."""
 _RANGE_WORDS = frozenset({"low", "high", "log", "step"})
+_MOST_ROUNDING = 1e-8
+"""Of a step, that a number may lie beside its grid: Optuna allows as much."""
 
 Plain: TypeAlias = bool | int | float | str
 
@@ -55,9 +58,20 @@ class Range:
     is_whole: bool = False
 
     @property
-    def ends(self) -> tuple[Any, ...]:
-        """The values that are checked: if both ends fit, so does what lies between."""
-        return (self.low, self.high)
+    def tried(self) -> tuple[Any, ...]:
+        """The values that are checked: if both ends fit, so does what lies between, if it is of their kind."""
+        # From whole ends a step that is none leads to numbers of another kind.
+        return (self.low, self.high) if self.step is None else (self.low, self.low + self.step, self.high)
+
+    def holds(self, value: Any) -> bool:
+        """Whether it is one of these numbers."""
+        if isinstance(value, bool) or not isinstance(value, Real) or not self.low <= float(value) <= self.high:
+            return False
+        step = 1.0 if self.is_whole and self.step is None else self.step
+        if step is None:
+            return True
+        steps = (float(value) - self.low) / step
+        return abs(steps - round(steps)) < _MOST_ROUNDING
 
     @property
     def whole_values(self) -> range:
@@ -72,9 +86,13 @@ class Choice:
     values: tuple[Any, ...]
 
     @property
-    def ends(self) -> tuple[Any, ...]:
+    def tried(self) -> tuple[Any, ...]:
         """The values that are checked: all."""
         return self.values
+
+    def holds(self, label: Any) -> bool:
+        """Whether it is one of these values, as a study keeps it."""
+        return label in self.labels
 
     @property
     def labels(self) -> tuple[Plain, ...]:
@@ -123,7 +141,7 @@ def space_to_plain(space: Space) -> dict[str, Any]:
 def check_space(space: Space, base: RunConfig) -> None:
     """Refuse settings that there are not, values that they cannot have, and what all trials must have alike."""
     for name, span in space.items():
-        for value in span.ends:
+        for value in span.tried:
             with_settings(base, nested({name: value}), Path())
         room, _, rest = name.partition(".")
         for part in (name, room):

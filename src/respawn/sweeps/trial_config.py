@@ -34,9 +34,9 @@ def drawn_settings(space: Space, drawn: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def is_of_space(space: Space, name: str, value: Any) -> bool:
-    """Whether a trial of this space can have such a value, as far as can be told: ranges are not looked at."""
+    """Whether a trial of this space can have such a value."""
     span = space.get(name)
-    return span is not None and (not isinstance(span, Choice) or value in span.labels)
+    return span is not None and span.holds(value)
 
 
 def trial_config(
@@ -61,7 +61,7 @@ def trial_config(
 def check_decisions(definition: Definition) -> None:
     """Refuse a space in which some trial could not be given as many decisions as the others."""
     for name, span in definition.space.items():
-        values: Iterable[Any] = span.ends
+        values: Iterable[Any] = span.tried
         if name in _SIZES and isinstance(span, Range) and span.is_whole:
             values = span.whole_values  # one may divide where its neighbour does not
         for value in values:

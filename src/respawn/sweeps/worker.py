@@ -81,8 +81,9 @@ def _work(connection: Connection, plan: WorkerPlan) -> None:
     def tell(kind: str, **facts: Any) -> None:
         connection.send((kind, facts))
 
-    def gave_up(number: int, cause: str) -> None:
-        tell(ENDED, **asdict(Ended(number, run_name(plan.name, number), "failed", cause=cause, is_alarming=True)))
+    def gave_up(number: int, cause: str, is_alarming: bool) -> None:
+        ended = Ended(number, run_name(plan.name, number), "failed", cause=cause, is_alarming=is_alarming)
+        tell(ENDED, **asdict(ended))
 
     study, definition = load_study(plan.url, plan.name)
     definition = on_this_machine(definition, plan.machine)
