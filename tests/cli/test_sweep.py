@@ -3,21 +3,29 @@
 import csv
 import json
 import os
+import pty
 import shlex
 import signal
+import subprocess
 import sys
 from pathlib import Path
+from time import monotonic, sleep
 
 import pytest
 
 from respawn.cli import sweep_run
+from respawn.cli.main import main
 from respawn.learners.ppo.learner import PPOLearner
 from respawn.presets import find_preset
+from respawn.runs.layout import RunFolder
+from respawn.runs.metadata import read_status
 from respawn.sweeps import finals, worker
 from respawn.sweeps.default_space import default_space
+from respawn.sweeps.places import StudyFolder
 from respawn.sweeps.publish import publish
 from respawn.sweeps.space import read_space
 from respawn.sweeps.storage import load_study
+from respawn.sweeps.supervisor import STOPPING
 from respawn.sweeps.worker import ENDED
 
 SPACE = "learner.clip = { low = 0.1, high = 0.4 }\nmodel.hidden_sizes = [[4], [8, 8]]\n"
@@ -58,17 +66,20 @@ def sweep(respawn, tmp_path, monkeypatch):
     monkeypatch.setattr(worker, "live_and_die_with", lambda parent, lifeline: None)
     monkeypatch.setattr(sys, "argv", ["respawn"])
     Path("space.toml").write_text(SPACE)
-    storage = ["--storage", "journal:small.log"]  # made sooner than a database
 
     def call(*words):
-        return respawn("sweep", "cartpole-ppo", "--name", "small", *SMALL, *storage, *words)
+        return respawn(*small_sweep(*words))
 
     return call
 
 
 @pytest.fixture
 def storage():
-    return ["--storage", "journal:small.log"]
+    return ["--storage", "journal:small.log"]  # made sooner than a database
+
+
+def small_sweep(*words):
+    return ["sweep", "cartpole-ppo", "--name", "small", *SMALL, "--storage", "journal:small.log", *words]
 
 
 def test_a_sweep_trains_its_trials_and_says_which_is_best(sweep, respawn, monkeypatch):
@@ -248,6 +259,16 @@ def test_a_refused_sweep_leaves_one_that_is_just_beginning_as_it_is(sweep, respa
     assert sweep("--trials", "1", "--finalists", "0").exit_code == 0
 
 
+def test_two_studies_of_one_name_do_not_share_a_folder(sweep):
+    sweep("--trials", "1", "--finalists", "0")
+    held = StudyFolder(Path("sweeps/small")).hold(0)
+    answer = sweep("--trials", "1", "--storage", "journal:other.log", "--runs", "others")
+    held.release()
+    assert answer.exit_code == 2
+    assert answer.sentence.startswith("sweeps/small is in use by another study of that name, in another --storage")
+    assert not Path("others").exists()
+
+
 def test_what_was_enqueued_is_tried(sweep):
     sweep("--trials", "1", "--finalists", "0")
     study, _ = load_study("journal:small.log", "small")
@@ -258,6 +279,91 @@ def test_what_was_enqueued_is_tried(sweep):
     assert "Those that wait beyond --trials 2 are tried with --trials 3." in answer.out
     assert "Trial   1 (2 of 2) begins: clip 0.25, hidden sizes" in answer.out
     assert "Study small: 3 trials, 2 complete, 1 waiting" in answer.out
+
+
+def test_what_was_enqueued_out_of_range_fails_alone(sweep):
+    sweep("--trials", "1", "--finalists", "0")
+    study, _ = load_study("journal:small.log", "small")
+    study.enqueue_trial({"learner.clip": 0.5})
+    answer = sweep("--trials", "3", "--finalists", "0")
+    assert answer.exit_code == 0 and "Study small: 3 trials, 2 complete, 1 failed" in answer.out
+    why = "what it was to try does not fit the space: learner.clip 0.5 is not in { low = 0.1, high = 0.4 }"
+    assert f"Trial   1 (2 of 3) failed: {why}" in answer.out
+    assert not Path("runs/small-t0001").exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "planned"),
+    [
+        ([], 4),
+        (["--planned-updates", "140"], 140),  # just what the preset has
+        (["--planned_updates=140"], 140),
+        (["--config", "plan.toml"], 140),
+        (["--planned-updates", "200"], 200),
+    ],
+)
+def test_a_plan_that_is_asked_for_is_kept(sweep, monkeypatch, words, planned):
+    assert find_preset("cartpole-ppo").planned_updates == 140
+    Path("plan.toml").write_text("planned_updates = 140\n")
+    bases = []
+    monkeypatch.setattr(sweep_run, "_worked", lambda definition, *others: (bases.append(definition.base), 0)[1])
+    assert sweep(*words).exit_code == 0
+    assert [(base.planned_updates, base.last_update) for base in bases] == [(planned, 4)]
+
+
+def unread(kind):
+    """A standard output whose reader has left, or whose terminal was closed."""
+    ours, theirs = os.pipe() if kind == "pipe" else pty.openpty()
+    os.close(ours)
+    return open(theirs, "w")
+
+
+@pytest.mark.parametrize("kind", ["pipe", "terminal"])
+def test_a_reader_that_leaves_ends_nothing(sweep, monkeypatch, kind):
+    with unread(kind) as stream, monkeypatch.context() as patch:
+        patch.setattr(sys, "stdout", stream)
+        assert main(small_sweep("--trials", "2")) == 0
+    summary = json.loads(Path("sweeps/small/summary.json").read_text())
+    assert summary["counts"]["complete"] == 2 and len(summary["fresh_seeds"]) == 2
+
+
+@pytest.mark.parametrize("words", [[], ["--json"]])
+def test_one_that_nobody_hears_any_more_answers_as_it_ended(sweep, monkeypatch, words):
+    monkeypatch.setattr(HereSupervisor, "work", lambda self, workers: (self.tell(0, STOPPING, {}), 129)[1])
+    with unread("terminal") as out, unread("terminal") as err, monkeypatch.context() as patch:
+        patch.setattr(sys, "stdout", out)
+        patch.setattr(sys, "stderr", err)
+        assert main(small_sweep("--trials", "2", *words)) == 129
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(300)
+def test_a_terminal_that_is_closed_stops_a_sweep_and_saves_it(tmp_path):
+    (tmp_path / "space.toml").write_text(SPACE)
+    ours, theirs = pty.openpty()
+    process = subprocess.Popen(
+        [sys.executable, "-m", "respawn", *small_sweep("--updates", "100000", "--workers", "2")],
+        stdin=theirs,
+        stdout=theirs,
+        stderr=theirs,
+        start_new_session=True,
+        cwd=tmp_path,
+    )
+    os.close(theirs)
+    try:
+        runs = [RunFolder(tmp_path / f"runs/small-t000{number}") for number in (0, 1)]
+        deadline = monotonic() + 120
+        while not all(run.evaluations.exists() and run.evaluations.stat().st_size for run in runs):
+            assert monotonic() < deadline and process.poll() is None, "it does not train"
+            sleep(0.1)
+        os.close(ours)
+        process.send_signal(signal.SIGHUP)
+        assert process.wait(120) == 128 + signal.SIGHUP
+    finally:
+        process.kill()
+        process.wait()
+    assert [read_status(run).status for run in runs] == ["stopped", "stopped"]
+    assert (tmp_path / "sweeps/small/summary.json").is_file()
 
 
 @pytest.mark.parametrize(("error", "exit_code"), [(KeyboardInterrupt(), 130), (RuntimeError("the pole broke"), 1)])
@@ -303,6 +409,8 @@ def test_a_trial_that_is_left_can_be_dropped(sweep, respawn, storage, monkeypatc
     assert "Study small: 1 trial, 1 failed" in respawn("sweep", "show", "small", *storage).out
     again = respawn("sweep", "drop", "small", "0", *storage)
     assert again.exit_code == 2 and again.sentence.startswith("trial 0 has ended")
+    elsewhere = respawn("sweep", "drop", "small", "0", *storage, "--sweeps", "elsewhere")
+    assert elsewhere.exit_code == 2 and not Path("elsewhere").exists()
 
 
 @pytest.mark.parametrize(
@@ -317,6 +425,11 @@ def test_a_trial_that_is_left_can_be_dropped(sweep, respawn, storage, monkeypatc
         (["drop", "none"], "'respawn sweep drop' wants TRIAL"),
         (["drop", "none", "x"], "TRIAL wants a whole number, but 'x' came"),
         (["drop", "none", "0"], "there is no study 'none' in "),
+        *[
+            ([verb, "none", *more, "--storage", f"{kind}typo"], "there is no study 'none' there")
+            for verb, *more in (("show",), ("drop", "0"))
+            for kind in ("journal:", "sqlite:///")
+        ],
     ],
 )
 def test_what_is_missing_is_said(respawn, tmp_path, monkeypatch, words, sentence):

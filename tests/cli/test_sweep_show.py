@@ -52,6 +52,21 @@ def test_a_trial_that_something_else_put_there_is_passed_over_and_that_is_said(r
     assert summary["best"] == 0 and summary["trials"][1]["foreign"] == ["learner.epochs"]
 
 
+def test_a_file_of_the_best_that_is_no_more_the_best_is_not_said_to_be(respawn, study):
+    same = "The same:        respawn train --config sweeps/small/best.toml"
+    assert "The same:" not in respawn("sweep", "show", "small").out
+    assert same in respawn("sweep", "show", "small", "--redraw").out
+    study.add_trial(create_trial(state=TrialState.RUNNING))
+    study.tell(drawn_whole(study, 1, SPACE, sampler("random", 0, 1)), 99.0)
+    shown = respawn("sweep", "show", "small").out
+    assert same not in shown
+    stale = (
+        "The same:        not sweeps/small/best.toml, which is of another moment; 'respawn sweep show' with --redraw"
+    )
+    assert stale in shown
+    assert same in respawn("sweep", "show", "small", "--redraw").out
+
+
 def test_a_storage_that_fails_is_told_in_one_sentence(respawn, study, monkeypatch):
     def trial_rows(study, definition):
         Path("sweeps/small/study.db").write_text("overwritten " * 20_000)

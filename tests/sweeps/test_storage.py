@@ -1,5 +1,8 @@
 """Where a study is kept, and what Optuna is asked for."""
 
+import sqlite3
+from contextlib import closing
+
 import optuna
 import pytest
 from small_studies import definition_of, folder_in, study_of, tiny
@@ -61,8 +64,26 @@ def test_a_study_that_is_not_ours_is_left_alone(journal):
 
 
 def test_a_study_that_is_not_there_is_told(journal):
+    open_study(journal, "small", definition_of())
     with pytest.raises(RunFolderError, match="there is no study 'none' there"):
         load_study(journal, "none")
+
+
+@pytest.mark.parametrize("kind", ["journal:", "sqlite:///"])
+def test_to_look_for_a_study_makes_no_storage(tmp_path, kind):
+    with pytest.raises(RunFolderError, match="there is no study 'small' there"):
+        load_study(f"{kind}{tmp_path}/typo", "small")
+    assert not list(tmp_path.iterdir())
+
+
+def test_to_look_for_a_study_changes_no_database_of_something_else(tmp_path):
+    path = tmp_path / "theirs.db"
+    with closing(sqlite3.connect(path)) as theirs:
+        theirs.execute("create table mine (number integer)")
+    before = path.read_bytes()
+    with pytest.raises(RunFolderError, match="there is no study 'small' there"):
+        load_study(f"sqlite:///{path}", "small")
+    assert path.read_bytes() == before
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from small_studies import SPACE, definition_of, folder_in, row, tiny
 
 from respawn.presets import find_preset
 from respawn.sweeps.finals import Final
-from respawn.sweeps.results import beside_the_file, best_settings, best_toml, summarised, write_results
+from respawn.sweeps.results import beside_the_file, best_settings, best_toml, is_of_the_best, summarised, write_results
 from respawn.sweeps.trial_config import trial_config
 from respawn.training.config_file import with_config_file
 
@@ -35,6 +35,18 @@ def test_the_best_settings_make_the_same_run_again_but_for_its_seed(tmp_path):
         "# respawn train --config best.toml\n"
     )
     assert "fresh" not in best_toml("small", definition, ROWS[1], [])
+
+
+def test_a_file_is_of_the_best_until_another_is(tmp_path):
+    definition, folder = definition_of(), folder_in(tmp_path)
+    write_results(folder, definition, ROWS, [])
+    assert is_of_the_best(folder, definition, ROWS[1])
+    elsewhere = replace(definition, base=replace(definition.base, threads=7, device="cuda:1"))
+    assert is_of_the_best(folder, elsewhere, ROWS[1])
+    assert not is_of_the_best(folder, definition, ROWS[0])
+    for damaged in (b"learner = {", b"\xff"):
+        folder.best.write_bytes(damaged)
+        assert not is_of_the_best(folder, definition, ROWS[1])
 
 
 def test_what_a_file_cannot_say_is_said_beside_it():

@@ -179,6 +179,21 @@ def test_a_signal_is_passed_on_once_and_answered_by_its_code(work, number):
     assert (0, STOPPING) in stage.told and signal.getsignal(number) is before
 
 
+def test_workers_have_the_signal_before_anybody_is_told_of_it(work):
+    stage = Stage(Script([(READY, {})], waits_for_signals=1))
+    sent = []
+
+    def hears(kind):
+        if kind == READY:
+            os.kill(os.getpid(), signal.SIGHUP)
+        elif kind == STOPPING:
+            sent.extend(stage.children[0].signals)
+
+    stage.hears = hears
+    assert work(stage) == 129
+    assert sent == [signal.SIGTERM]
+
+
 def test_nobody_is_replaced_once_a_signal_came(work):
     stage = Stage(Script([(READY, {})], "signal SIGKILL", waits_for_signals=1))
     stage.hears = lambda kind: os.kill(os.getpid(), signal.SIGINT) if kind == READY else None

@@ -13,14 +13,14 @@ import optuna
 import tyro
 
 from respawn.cli.arguments import RunsDirectory, check_at_least, parse
-from respawn.cli.sweep_telling import Teller, tell_study
+from respawn.cli.sweep_telling import Teller, heard_or_not, tell_study
 from respawn.errors import ConfigError, StudyError
 from respawn.presets import find_preset
 from respawn.processes.child import Family
 from respawn.sweeps.default_space import default_space
 from respawn.sweeps.definition import Definition, Direction, Score, default_objective, machine_settings, whole_training
 from respawn.sweeps.finals import Final, finals_of, kept_finals
-from respawn.sweeps.places import StudyFolder, made_folder, study_folder
+from respawn.sweeps.places import StudyFolder, in_use_by_another, made_folder, study_folder
 from respawn.sweeps.publish import publish
 from respawn.sweeps.results import write_results
 from respawn.sweeps.rows import TrialRow, best_first, trial_rows
@@ -37,7 +37,7 @@ from respawn.sweeps.trial_config import check_decisions
 from respawn.sweeps.trial_run import check_new_names
 from respawn.sweeps.worker import WorkerPlan
 from respawn.training.config import RunConfig
-from respawn.training.config_file import with_config_file
+from respawn.training.config_file import read_config_file, with_config_file
 from respawn.training.device import resolve_device
 from respawn.training.trial import try_out
 
@@ -88,7 +88,7 @@ def sweep(preset: str, words: list[str], config_file: Path | None) -> int:
     check_at_least(arguments, {"trials": 1, "workers": 1, "finalists": 0, "final_episodes": 1})
     name = preset if arguments.name is None else arguments.name
     folder = study_folder(arguments.sweeps, name)
-    definition = _definition(preset, arguments)
+    definition = _definition(preset, arguments, _plan_is_said(words, config_file))
     with ExitStack() as closing:
         if arguments.storage == "temporary":
             aside = Path(closing.enter_context(TemporaryDirectory(prefix="respawn-sweep-")))
@@ -99,9 +99,14 @@ def sweep(preset: str, words: list[str], config_file: Path | None) -> int:
             return _worked(definition, folder, url, arguments)
 
 
-def _definition(preset: str, arguments: SweepArguments) -> Definition:
-    asked = arguments.config
-    base = whole_training(asked, plan_is_said=asked.planned_updates != find_preset(preset).planned_updates)
+def _plan_is_said(words: list[str], config_file: Path | None) -> bool:
+    """Whether the plan's length was asked for, be it the very one that the preset has."""
+    is_typed = any(word.partition("=")[0].replace("_", "-") == "--planned-updates" for word in words)
+    return is_typed or (config_file is not None and "planned_updates" in read_config_file(config_file))
+
+
+def _definition(preset: str, arguments: SweepArguments, plan_is_said: bool) -> Definition:
+    base = whole_training(arguments.config, plan_is_said)
     file = arguments.space
     space = default_space(base) if file is None else read_space(file.expanduser(), preset, base)
     objective = arguments.objective or default_objective(base)
@@ -116,6 +121,9 @@ def _worked(definition: Definition, folder: StudyFolder, url: str, arguments: Sw
     def prepare(has_trials: bool) -> None:
         if not has_trials:
             check_new_names(folder.name, arguments.runs)
+            at_work_on = folder.at_work_on()
+            if at_work_on:
+                raise in_use_by_another(folder, at_work_on[0])
         _make_runs_dir(arguments.runs)
 
     with made_folder(folder):
@@ -146,7 +154,8 @@ def _worked(definition: Definition, folder: StudyFolder, url: str, arguments: Sw
         finals = kept_finals(study, rows)
         summary = _published(study, definition, folder, rows, finals)
     if arguments.json:
-        print(json.dumps(summary, indent=2))
+        with heard_or_not(sys.stdout):
+            print(json.dumps(summary, indent=2))
     else:
         tell_study(folder, definition, rows, finals)
     if exit_code:

@@ -1,9 +1,12 @@
 """What a sweep says while it works, and what it came to, for people."""
 
+import errno
+import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from time import monotonic
-from typing import Any
+from typing import Any, TextIO
 
 import optuna
 
@@ -13,7 +16,7 @@ from respawn.sweeps.figures import short_name
 from respawn.sweeps.finals import Final
 from respawn.sweeps.option_words import option_words
 from respawn.sweeps.places import StudyFolder
-from respawn.sweeps.results import beside_the_file, best_settings
+from respawn.sweeps.results import beside_the_file, best_settings, is_of_the_best
 from respawn.sweeps.rows import TrialRow, best_first, trial_rows
 from respawn.sweeps.score import SCORES
 from respawn.sweeps.supervisor import LOST, STOPPING
@@ -21,6 +24,21 @@ from respawn.sweeps.trial_config import drawn_settings
 from respawn.sweeps.worker import BEGUN, ENDED, JUDGED
 
 _SECONDS_BETWEEN_EVALUATIONS = 20.0
+
+
+@contextmanager
+def heard_or_not(stream: TextIO) -> Iterator[None]:
+    """While inside, a reader that leaves or a terminal that is closed ends nothing: what is still said goes nowhere.
+
+    Only what prints belongs inside: of a file, the same errors mean something else.
+    """
+    try:
+        yield
+        stream.flush()  # here, where it is no mishap
+    except OSError as error:
+        if error.errno not in (errno.EPIPE, errno.EIO):
+            raise
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 class Teller:
@@ -35,7 +53,9 @@ class Teller:
 
     def say(self, line: str) -> None:
         """Print a line at once."""
-        print(line, file=sys.stderr if self._to_stderr else sys.stdout, flush=True)
+        stream = sys.stderr if self._to_stderr else sys.stdout
+        with heard_or_not(stream):
+            print(line, file=stream, flush=True)
 
     def begin(self, name: str) -> None:
         """Say what is to be done, and how far it is."""
@@ -120,23 +140,36 @@ def tell_study(folder: StudyFolder, definition: Definition, rows: Sequence[Trial
     called = {"complete": "complete", "pruned": "pruned", "failed": "failed", "running": "begun", "waiting": "waiting"}
     counts = {word: sum(row.state == state for row in rows) for state, word in called.items()}
     said = ", ".join(f"{count} {word}" for word, count in counts.items() if count)
-    print(f"\nStudy {folder.name}: {counted(len(rows), 'trial')}, {said or 'none begun'}")
     ranked = best_first(rows, definition)
-    if not ranked:
-        return
-    show_best(ranked, definition, finals)
-    best = ranked[0]
+    more = _of_the_best(folder, definition, ranked[0], finals) if ranked else []
+    with heard_or_not(sys.stdout):
+        print(f"\nStudy {folder.name}: {counted(len(rows), 'trial')}, {said or 'none begun'}")
+        if ranked:
+            show_best(ranked, definition, finals)
+        for line in more:
+            print(line)
+
+
+def _of_the_best(folder: StudyFolder, definition: Definition, best: TrialRow, finals: Sequence[Final]) -> list[str]:
+    lines = []
     again = {final.number: final for final in finals}
     if best.trial in again:
         final = again[best.trial]
-        print(
+        lines.append(
             f"Trial {best.trial} was chosen for its {best.value:.4g}; on {final.episodes} seeds that nothing was "
             f"chosen by, it comes to {final.value:.4g}."
         )
     settings = best_settings(best, definition)
     words = option_words(settings)
     if words is not None:
-        print(f"Train its like:  respawn train {definition.preset} {words}")
+        lines.append(f"Train its like:  respawn train {definition.preset} {words}")
     if folder.best.exists():
-        print(f"The same:        respawn train --config {folder.best}{beside_the_file(settings)}")
-        print(f"All trials:      {folder.trials}; figures: {folder.path}/*.png")
+        if is_of_the_best(folder, definition, best):
+            lines.append(f"The same:        respawn train --config {folder.best}{beside_the_file(settings)}")
+        else:
+            lines.append(
+                f"The same:        not {folder.best}, which is of another moment; 'respawn sweep show' with --redraw "
+                "writes it anew"
+            )
+        lines.append(f"All trials:      {folder.trials}; figures: {folder.path}/*.png")
+    return lines

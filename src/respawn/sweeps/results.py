@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -10,7 +11,7 @@ from typing import Any
 
 from respawn.evaluation.out_files import written_aside
 from respawn.presets import find_preset
-from respawn.sweeps.definition import Definition, definition_to_plain
+from respawn.sweeps.definition import OF_THE_MACHINE, Definition, definition_to_plain
 from respawn.sweeps.finals import Final
 from respawn.sweeps.option_words import option_words
 from respawn.sweeps.places import StudyFolder
@@ -77,6 +78,23 @@ def best_toml(name: str, definition: Definition, best: TrialRow, finals: Sequenc
         *toml_lines({"preset": definition.preset, **settings}),
     ]
     return "\n".join(said) + "\n"
+
+
+def is_of_the_best(folder: StudyFolder, definition: Definition, best: TrialRow) -> bool:
+    """Whether best.toml, which is there, says what the best trial was trained with: trials may have ended since.
+
+    Where the game lies and the like it says for the machine that wrote it, which need not be this one.
+    """
+    return _told(folder.best.read_bytes()) == _told(best_toml("", definition, best, ()).encode())
+
+
+def _told(file: bytes) -> dict[str, Any] | None:
+    """What a file says, but for what each machine has of its own; None: it is no TOML."""
+    try:
+        said = flattened(tomllib.loads(file.decode()))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError):
+        return None
+    return {name: value for name, value in said.items() if name not in OF_THE_MACHINE}
 
 
 def beside_the_file(settings: Mapping[str, Any]) -> str:

@@ -4,12 +4,14 @@ import logging
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Literal, TypeAlias
+from pathlib import Path
+from typing import Any, Literal, TypeAlias
 
 import optuna
 from optuna.storages.journal import JournalFileBackend
 from optuna.study import StudyDirection
-from sqlalchemy.engine import URL
+from sqlalchemy import create_engine, inspect
+from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import ArgumentError, NoSuchModuleError, SQLAlchemyError
 
 from respawn.errors import ConfigError, RunFolderError, StudyError
@@ -25,6 +27,8 @@ JOURNAL = "journal:"
 """Begins the name of a file that several machines can write to over a network."""
 _SECONDS_FOR_SQLITE = 120.0
 """Workers wait so long for each other's turn to write."""
+_TABLE = "studies"
+"""A table that Optuna's databases have."""
 _UNPRUNED_TRIALS = 4
 """So many trials go on to their end before any is cut short."""
 _UNPRUNED_PART = 0.25
@@ -85,7 +89,7 @@ def load_study(url: str, name: str) -> tuple[optuna.Study, Definition]:
     """A study that is there, and what it is; raises RunFolderError where it is not."""
     _quieten()
     with _storage_errors_told(url):
-        study = _found(_storage(url), name)
+        study = _found(_storage(url), name) if _is_a_storage(url) else None
         if study is None:
             raise RunFolderError(f"there is no study '{name}' there; begin one with: respawn sweep PRESET")
         kept = study.user_attrs.get(DEFINITION)
@@ -126,8 +130,27 @@ def _storage(url: str) -> optuna.storages.BaseStorage:
         if not path:
             raise ConfigError(f"--storage {JOURNAL} wants a file behind it, and nothing came")
         return optuna.storages.JournalStorage(JournalFileBackend(path))
-    arguments = {"connect_args": {"timeout": _SECONDS_FOR_SQLITE}} if url.startswith("sqlite") else {}
-    return optuna.storages.get_storage(optuna.storages.RDBStorage(url, engine_kwargs=arguments))
+    return optuna.storages.get_storage(optuna.storages.RDBStorage(url, engine_kwargs=_for_the_engine(url)))
+
+
+def _for_the_engine(url: str) -> dict[str, Any]:
+    return {"connect_args": {"timeout": _SECONDS_FOR_SQLITE}} if url.startswith("sqlite") else {}
+
+
+def _is_a_storage(url: str) -> bool:
+    """Whether there are studies to look for: to open a storage that is not there would make it."""
+    if url.startswith(JOURNAL):
+        path = url.removeprefix(JOURNAL)
+        return not path or Path(path).exists()
+    place = make_url(url)
+    is_a_file = place.get_backend_name() == "sqlite" and place.database not in (None, "", ":memory:")
+    if is_a_file and not str(place.database).startswith("file:") and not Path(str(place.database)).exists():
+        return False
+    engine = create_engine(url, **_for_the_engine(url))
+    try:
+        return inspect(engine).has_table(_TABLE)
+    finally:
+        engine.dispose()
 
 
 @contextmanager

@@ -129,15 +129,16 @@ class Supervisor:
 
     def _pass_signals_on(self) -> None:
         """Not from the signal's own handler, which may have come while a worker was being started, or in a line."""
-        if self._signal is not None and not self._stop_is_told:
-            self._stop_is_told = True
-            self._tell(0, STOPPING, {"workers": len(self._workers)})
         for worker in self._workers:
             if worker.signals < self._signals:
                 worker.signals += 1
                 kind = signal.SIGTERM if worker.signals <= MOST_SIGNALS else signal.SIGKILL
                 with contextlib.suppress(ProcessLookupError):
                     os.kill(worker.process.pid, kind)
+        # Only now: whoever is told may hold us up, and workers are to save meanwhile.
+        if self._signal is not None and not self._stop_is_told:
+            self._stop_is_told = True
+            self._tell(0, STOPPING, {"workers": len(self._workers)})
 
     def _gone(self, worker: _Worker) -> None:
         """A worker ended: because nothing is left to do, because it was told to, or because it died."""
