@@ -56,6 +56,10 @@ def test_a_best_that_no_run_keeps_is_refused():
         definition_of(score="best", direction="minimise")
     with pytest.raises(ConfigError, match="take --score final or mean"):
         definition_of(score="best", objective="evaluation/length_mean")
+    none_kept = replace(tiny(), checkpoints=replace(tiny().checkpoints, keep_best=0))
+    definition_of(base=none_kept)
+    with pytest.raises(ConfigError, match=r"with --checkpoints.keep-best 0 it keeps none"):
+        definition_of(base=none_kept, score="best")
 
 
 @pytest.mark.parametrize("setting", ["world.rewards.death", "schedules.reward_flag.final_fraction"])

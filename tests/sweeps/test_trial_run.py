@@ -23,6 +23,7 @@ from respawn.sweeps.claims import BROKE, CAUSE, MOST_TIMES_TAKEN_UP, PRUNED, TAK
 from respawn.sweeps.space import Choice
 from respawn.sweeps.trial_config import trial_config
 from respawn.sweeps.trial_run import DECISIONS, UPDATES, WEIGHTS, Ended, check_new_names, run_trial
+from respawn.training.cadence import Cadence
 from respawn.training.launch import begin
 
 DEFINITION = definition_of()
@@ -204,6 +205,43 @@ def test_one_that_was_cut_short_and_left_is_not_trained_again(place, monkeypatch
 def test_a_trial_at_its_end_is_not_cut_short(place, monkeypatch):
     monkeypatch.setattr(optuna.Trial, "should_prune", lambda self: 48 in self.study.trials[0].intermediate_values)
     assert place.go().state == "complete"
+
+
+def test_a_trial_that_has_just_reached_its_goal_is_not_cut_short(tmp_path, monkeypatch):
+    base = tiny(evaluation=replace(tiny().evaluation, stop_at=0.0, stop_after=2))
+    place = Workplace(tmp_path, definition_of(base=base))
+    monkeypatch.setattr(optuna.Trial, "should_prune", lambda self: 32 in self.study.trials[0].intermediate_values)
+    ended = place.go()
+    assert ended.state == "complete" and read_status(place.run(0)).facts["goal_reached"]
+    values = list(place.study.trials[0].intermediate_values.values())
+    assert len(values) == 2 and ended.value == pytest.approx((values[0] + 2 * values[1]) / 3)  # the third was spared
+
+
+def test_what_was_reached_before_it_was_left_counts(tmp_path, monkeypatch):
+    base = tiny(evaluation=replace(tiny().evaluation, stop_at=0.0, stop_after=2))
+    place = Workplace(tmp_path, definition_of(base=base))
+    with monkeypatch.context() as patch:
+        signalled_at(patch, 3, signal.SIGTERM)
+        assert place.go().state == "stopped"
+    monkeypatch.setattr(optuna.Trial, "should_prune", lambda self: 32 in self.study.trials[0].intermediate_values)
+    assert place.go().state == "complete"
+
+
+@pytest.mark.parametrize("way", ["final", "mean"])
+def test_what_its_time_spared_a_trial_is_not_made_up(tmp_path, monkeypatch, way):
+    place = Workplace(tmp_path, definition_of(base=tiny(minutes=1.0), score=way))
+    real = Evaluator.evaluate
+
+    def evaluate(self, *words, **facts):
+        report = real(self, *words, **facts)
+        if report.update == 4:  # and then time is up
+            monkeypatch.setattr(Cadence, "finished", lambda self, clock: True)
+        return replace(report, metrics={**report.metrics, "evaluation/return_mean": float(report.update)})
+
+    monkeypatch.setattr(Evaluator, "evaluate", evaluate)
+    ended = place.go()
+    assert list(place.study.trials[0].intermediate_values.values()) == [2.0, 4.0]
+    assert (ended.state, ended.value) == ("complete", 3.0)
 
 
 @pytest.mark.parametrize("error", [ValueError("the pole\nbroke"), OSError("no")])

@@ -69,6 +69,11 @@ class Definition:
                 f"--score best goes by the checkpoint that a run keeps as its best, which is that of the highest "
                 f"{kept}; take --score final or mean, or that --objective with --direction maximise"
             )
+        if self.base.checkpoints.keep_best == 0:
+            raise ConfigError(
+                "--score best goes by the checkpoint that a run keeps as its best, and with --checkpoints.keep-best 0 "
+                "it keeps none, so that another policy would be judged; keep 1 or more, or take --score final or mean"
+            )
 
     @property
     def interval_decisions(self) -> int:

@@ -17,14 +17,17 @@ FEWEST_FOR_IMPORTANCES = 8
 
 
 def importances(study: optuna.Study, rows: Sequence[TrialRow]) -> dict[str, float]:
-    """Each setting's share in what distinguishes the best trials from the others; empty where too few are complete.
+    """Each setting's share in what distinguishes the best of these from the others; empty where too few are complete.
 
     By PED-ANOVA (Watanabe et al. 2023), which needs no more than NumPy; it says nothing where all are as good.
     """
     values = {row.value for row in rows if row.state == "complete"}
     if sum(row.state == "complete" for row in rows) < FEWEST_FOR_IMPORTANCES or len(values) < 2:
         return {}
-    return optuna.importance.get_param_importances(study, evaluator=optuna.importance.PedAnovaImportanceEvaluator())
+    own = optuna.create_study(direction=study.direction)
+    numbers = {row.trial for row in rows if row.state == "complete"}
+    own.add_trials([trial for trial in study.get_trials(deepcopy=False) if trial.number in numbers])
+    return optuna.importance.get_param_importances(own, evaluator=optuna.importance.PedAnovaImportanceEvaluator())
 
 
 def publish(
@@ -34,7 +37,11 @@ def publish(
     rows: Sequence[TrialRow],
     finals: Sequence[Final],
 ) -> list[Path]:
-    """Draw all figures into the study's folder; returns their paths."""
+    """Draw all figures into the study's folder; returns their paths.
+
+    Of trials that respawn drew: one that something else put into the study is never the best, and would here be.
+    """
+    rows = [row for row in rows if not row.foreign]
     if not any(row.value is not None or row.curve for row in rows):
         return []
     figures = {

@@ -22,11 +22,12 @@ from respawn.errors import (
 from respawn.learners.out_of_memory import in_short
 from respawn.runs.layout import RunFolder
 from respawn.runs.metadata import read_status
+from respawn.runs.reader import read_evaluations
 from respawn.sweeps.broken_cuda import CudaFailedError, cuda_failure
 from respawn.sweeps.claims import BROKE, CAUSE, PRUNED, Claim
 from respawn.sweeps.definition import Definition
 from respawn.sweeps.places import run_name
-from respawn.sweeps.score import score, value_of, values_of
+from respawn.sweeps.score import reaches_goal, score, value_of, values_of
 from respawn.sweeps.trial_config import trial_config
 from respawn.training.config import RunConfig, config_to_json, deciding_numbers
 from respawn.training.launch import begin, settled, take_up
@@ -114,7 +115,8 @@ def _trained(claim: Claim, bench: Bench, folder: RunFolder) -> Ended:
     if claim.trial.user_attrs.get(PRUNED):
         told = bench.study.tell(claim.trial, state=TrialState.PRUNED)
         return Ended(claim.number, folder.name, "pruned", told.value)
-    value = score(values_of(folder, bench.definition), bench.definition)
+    goal_reached = bool(read_status(folder).facts.get("goal_reached"))
+    value = score(values_of(folder, bench.definition), bench.definition, goal_reached=goal_reached)
     bench.study.tell(claim.trial, value)
     return Ended(claim.number, folder.name, "complete", value)
 
@@ -122,17 +124,23 @@ def _trained(claim: Claim, bench: Bench, folder: RunFolder) -> Ended:
 def _train(claim: Claim, bench: Bench, folder: RunFolder, config: RunConfig) -> int:
     """Begin the trial's run or go on with it; returns the exit code of a signal that stopped it, or 0."""
     reported = set(bench.study.trials[claim.number].intermediate_values)
+    # Those since the checkpoint that a trial is taken up from are made again, and then take the place of these.
+    judged = {report.update: report for report in read_evaluations(folder)} if claim.is_taken_up else {}
 
     def stop_when(report: EvaluationReport) -> str | None:
         value = value_of(report, bench.definition)
         step = bench.definition.step_of(report.update, config.evaluation.every_updates)
         bench.heard(claim.number, step, value)
-        if step not in reported:  # those since the checkpoint that a trial is taken up from are made again
+        if step not in reported:
             claim.trial.report(value, step)
             reported.add(step)
             # Only now: a trial that dies of the same update each time would else be taken up for ever.
             claim.forget_losses()
-        if report.update < config.last_update and claim.trial.should_prune():
+        judged[report.update] = report
+        so_far = [judged[update] for update in sorted(judged) if update <= report.update]
+        # A run that ends anyway is spared nothing, and pruned it could not be the best.
+        is_over = report.update >= config.last_update or reaches_goal(so_far, config)
+        if not is_over and claim.trial.should_prune():
             claim.trial.set_user_attr(PRUNED, True)
             return f"pruned by the sweep: {bench.definition.objective} {value:.4g} is not promising"
         return None
