@@ -127,6 +127,17 @@ def test_bad_input_is_one_sentence(respawn, runs, words, sentence):
     assert answer.exit_code == 2 and answer.sentence.startswith(sentence)
 
 
+def test_folders_are_made_for_a_figure_that_is_drawn_and_for_no_other(respawn, runs, tmp_path):
+    figure = tmp_path / "new/sub/a.png"
+    assert respawn("policy", "nosuch", "--figure", str(figure)).exit_code == 2 and not (tmp_path / "new").exists()
+    (tmp_path / "file").write_text("")
+    impossible = tmp_path / "file/sub/a.png"
+    answer = respawn("policy", "pole", "--figure", str(impossible))
+    assert answer.exit_code == 2 and answer.sentence.startswith(f"{impossible} cannot be written (")
+    assert answer.sentence.endswith("; name a file elsewhere with --figure")
+    assert respawn("policy", "pole", "--figure", str(figure)).exit_code == 0 and figure.stat().st_size > 0
+
+
 def test_shipped_weights_are_found_as_play_finds_them(respawn, runs):
     said = json.loads(respawn("policy", "fish", "--fish", "3", "--limit-steps", "4", "--follow", "2", "--json").out)
     assert (said["run"], said["checkpoint"], said["follow"]) == ("fish", "shipped", 2)

@@ -13,7 +13,7 @@ from respawn.cli.other_worlds import refuse_options
 from respawn.cli.policies import find_policy
 from respawn.cli.result_files import check_result_file
 from respawn.contracts.settings import option_name
-from respawn.errors import ConfigError
+from respawn.errors import ConfigError, VideoError
 from respawn.evaluation.out_files import prepare_place
 from respawn.worlds.fish.config import FishConfig
 
@@ -115,10 +115,20 @@ def _check(arguments: PolicyArguments) -> None:
     check_at_least(arguments, least)
     check_result_file("--csv", arguments.csv)
     if arguments.figure is not None:
-        from respawn.evaluation.plots.figure import check_figure_path
+        _check_figure(arguments.figure)
 
-        check_figure_path(arguments.figure)
-        prepare_place(arguments.figure, "--figure")
+
+def _check_figure(path: Path) -> None:
+    """Refuse a figure that could not be written; folders that it needs are made when it is drawn, and not before."""
+    from respawn.evaluation.plots.figure import check_figure_path
+
+    check_figure_path(path)
+    there = next(parent for parent in path.parents if parent.exists())
+    try:
+        prepare_place(there / path.name)
+    except VideoError as error:
+        why = getattr(error.__cause__, "strerror", error)
+        raise VideoError(f"{path} cannot be written ({why}); name a file elsewhere with --figure") from error
 
 
 def _with_checkpoint(arguments: PolicyArguments) -> PolicyArguments:
