@@ -42,6 +42,21 @@ def test_metrics_are_chosen_by_name_and_by_pattern_in_the_order_asked_for(respaw
     assert list(rows(lines)) == ["time/learn_share", "return/mean"]
 
 
+def test_names_that_nothing_is_called_by_are_told_where_others_are_found(respawn, made):
+    words = ["runs", "summary", "pole", "--metrics", "retur/mean", "return/mean", "zzz/*", "los/policy", "time/*"]
+    answer = respawn(*words)
+    assert answer.exit_code == 0 and "return/mean" in rows(answer.out.splitlines())
+    missed = "no row has a metric called retur/mean, zzz/*, los/policy"
+    assert answer.sentence == f"{missed}; did you mean return/mean or loss/policy?"
+    answer = respawn(*words, "--json")
+    assert (
+        answer.sentence.startswith(missed)
+        and "return/mean" in json.loads(answer.out)["runs"]["pole"]["updates"]["metrics"]
+    )
+    HandMade(made.folder.path.with_name("mario")).status("finished").updates(2, **{"episode/x": 40.0})
+    assert shown(respawn, "pole", "mario", "--metrics", "loss/policy", "episode/x")  # one of the runs has each
+
+
 def test_several_runs_stand_side_by_side(respawn, made):
     HandMade(made.folder.path.with_name("mario")).status("finished").updates(2, **{"episode/x": 40.0})
     lines = shown(respawn, "pole", "mario", "--tail", "2")
@@ -107,6 +122,10 @@ def test_a_run_without_rows_is_summed_up_as_that(respawn, made):
         (["pole", "--tail", "-1"], "--tail must be at least 0, not -1"),
         (["pole", "pole"], "'respawn runs summary' wants different runs, and one came twice"),
         (["pole", "--metrics", "loss/polcy"], "no row has a metric called loss/polcy; did you mean loss/policy?"),
+        (
+            ["pole", "--metrics", "los/policy", "tim/learn_share"],
+            "no row has a metric called los/policy, tim/learn_share;",
+        ),
         (["pole", "--metrics", "zzz"], "no row has a metric called zzz; --metrics '*' shows all that there are"),
         (["pole", "--figure", "x.gif"], "a figure is written as .png or .svg, and 'x.gif' came"),
         (["nope"], "there is no run 'nope' in "),

@@ -5,8 +5,10 @@ import difflib
 import io
 import json
 import math
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -89,16 +91,28 @@ def write_csv(path: Path, summaries: Mapping[str, Mapping[str, StreamSummary]]) 
 def _check_found(
     folders: Mapping[str, RunFolder], summaries: Mapping[str, Mapping[str, StreamSummary]], asked: tuple[str, ...]
 ) -> None:
-    """Refuse names when nothing is called so."""
+    """Say by which names nothing is called; refuse them where nothing is called by any.
+
+    Some are no mistake where others are found: a run that was not judged yet has no evaluations.
+    """
     found = {name for streams in summaries.values() for summary in streams.values() for name in summary.metrics}
-    if not asked or found:
+    missed = [each for each in dict.fromkeys(asked) if not any(fnmatchcase(name, each) for name in found)]
+    if not missed:
         return
+    sentence = f"no row has a metric called {', '.join(missed)}; {_hint(folders, missed)}"
+    if not found:
+        raise ConfigError(sentence)
+    print(f"respawn: {sentence}", file=sys.stderr)
+
+
+def _hint(folders: Mapping[str, RunFolder], missed: Sequence[str]) -> str:
+    """What may have been meant."""
     everything = {
         name for folder in folders.values() for each in summarise(folder, 1, ["*"]).values() for name in each.metrics
     }
-    close = difflib.get_close_matches(asked[0], everything, n=3)
-    hint = f"did you mean {' or '.join(close)}?" if close else "--metrics '*' shows all that there are"
-    raise ConfigError(f"no row has a metric called {', '.join(asked)}; {hint}")
+    count = 3 if len(missed) == 1 else 1
+    close = dict.fromkeys(name for each in missed for name in difflib.get_close_matches(each, everything, n=count))
+    return f"did you mean {' or '.join(close)}?" if close else "--metrics '*' shows all that there are"
 
 
 def _plain(summaries: Mapping[str, Mapping[str, StreamSummary]]) -> dict[str, Any]:
