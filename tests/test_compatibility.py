@@ -11,6 +11,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+KEPT = ROOT / "benchmarks/results/amd-epyc-2-cores/compatibility"
 LOWEST = dict(requirement.split(">=") for requirement in PROJECT["dependencies"])
 
 
@@ -30,6 +31,11 @@ def noxfile():
 @pytest.fixture(scope="module")
 def tool():
     return loaded(ROOT / "tools/compatibility_table.py")
+
+
+@pytest.fixture(scope="module")
+def smoke():
+    return loaded(ROOT / "tools/compatibility_smoke.py")
 
 
 def numbers(version):
@@ -85,9 +91,40 @@ def test_the_table_has_a_row_a_combination_the_oldest_first(tool, tmp_path):
     assert tool.failures(results) == ["- `new`, shim: shim of new"]
 
 
+def test_a_check_that_came_later_is_empty_where_it_was_not_tried(tool):
+    results = [result("old", "2.6.0", run=True), result("new", "2.13.0", run=True, sweep=True)]
+    assert [line.split("|")[-3:-1] for line in tool.table(results)[2:]] == [
+        [" passed ", "  "],
+        [" passed ", " passed "],
+    ]
+    assert not tool.failures(results)
+
+
+def test_what_sweeps_need_of_optuna_is_asked_for_and_tried(smoke):
+    asked = {
+        requirement
+        for requirements in PROJECT["optional-dependencies"].values()
+        for requirement in requirements
+        if requirement.startswith("optuna")
+    }
+    assert asked == {"optuna>=4.3"}, "its errors have the names that sweeps know from 4.3 on"
+    assert "sweep" in smoke.CHECKS
+
+
+def test_the_page_says_which_versions_of_torch_end_in_the_same_weights(tool):
+    alike = {}
+    for found in tool.read_results(KEPT):
+        resumed, torch = found["checks"]["resume"], found["versions"]["torch"].partition("+")[0]
+        if resumed["passed"]:
+            alike.setdefault(resumed["said"], set()).add(torch)
+    older, newer = sorted((sorted(group, key=numbers) for group in alike.values()), key=lambda group: numbers(group[0]))
+    older, newer = (f"{', '.join(group[:-1])} and {group[-1]}" for group in (older, newer))
+    said = f"the same weights with torch {older}, and in others, all alike, with torch {newer}:"
+    assert said in " ".join((ROOT / "docs/compatibility.md").read_text(encoding="utf-8").split())
+
+
 def test_the_page_shows_the_results_that_are_kept(tool):
-    kept = ROOT / "benchmarks/results/amd-epyc-2-cores/compatibility"
-    results = tool.read_results(kept)
+    results = tool.read_results(KEPT)
     page = (ROOT / "docs/compatibility.md").read_text(encoding="utf-8")
     assert results and "\n".join(tool.table(results)) in page
     for failure in tool.failures(results):

@@ -1,7 +1,7 @@
 """Whether the Respawn that is installed here works with the versions of other packages that are installed beside it.
 
-It needs nothing but the installed package, and for its last check gym-super-mario-bros, nes-py and gym. Each check
-runs in a process of its own, so that one that crashes hides none of the others.
+It needs nothing but the installed package with its extras, and for its last check gym-super-mario-bros, nes-py and gym.
+Each check runs in a process of its own, so that one that crashes hides none of the others.
 
     python tools/compatibility_smoke.py --name oldest --out oldest.json
 """
@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
-WATCHED = ("torch", "gymnasium", "numpy", "gym-super-mario-bros", "nes-py", "gym")
+WATCHED = ("torch", "gymnasium", "numpy", "optuna", "gym-super-mario-bros", "nes-py", "gym")
 ONLY_WITH_CUDA = ("triton",)
 """Packages that come with torch's CUDA builds; the module that uses one is imported on a GPU alone."""
 LONGEST_SECONDS = 900.0
@@ -110,6 +110,29 @@ def check_resume() -> str:
     if whole != left:
         raise AssertionError(f"expected the same weights, got {whole[:12]} and {left[:12]}")
     return f"weights {whole[:12]}"
+
+
+def check_sweep() -> str:
+    """A study of three trials in a database: two that are drawn, and between them one that was enqueued."""
+    Path("space.toml").write_text("learner.clip = { low = 0.1, high = 0.4 }\nmodel.hidden_sizes = [[4], [8, 8]]\n")
+    words = ["--name", "small", "--space", "space.toml", "--updates", "2", "--finalists", "1", "--final-episodes", "2"]
+    judged = ["--evaluation.every-updates", "1", "--evaluation.episodes", "2", "--evaluation.num-lanes", "2"]
+    answer("sweep", "cartpole-ppo", "--trials", "1", *words, *judged, *TINY)
+    from optuna.exceptions import UpdateFinishedTrialError
+
+    from respawn.sweeps.storage import load_study
+
+    study, _ = load_study("sqlite:///sweeps/small/study.db", "small")
+    study.enqueue_trial({"learner.clip": 0.25})
+    answer("sweep", "cartpole-ppo", "--trials", "3", *words, *judged, *TINY)
+    states = [trial["state"] for trial in json.loads(answer("sweep", "show", "small", "--json"))["trials"]]
+    if states != ["complete"] * 3:
+        raise AssertionError(f"expected 3 complete trials, got {', '.join(states)}")
+    try:  # what a worker does whose trial was given up elsewhere
+        study._storage.set_trial_user_attr(study.trials[0]._trial_id, "late", True)
+    except UpdateFinishedTrialError:
+        return "3 trials"
+    raise AssertionError("a trial that has ended could be changed")
 
 
 def check_files() -> str:
@@ -232,6 +255,7 @@ CHECKS: dict[str, Callable[[], str]] = {
     "run": check_run,
     "resume": check_resume,
     "codec": check_codec,
+    "sweep": check_sweep,
     "files": check_files,
     "gymnasium": check_gymnasium,
     "engine": check_engine,
