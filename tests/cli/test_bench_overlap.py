@@ -117,6 +117,10 @@ def test_actors_are_in_the_table_by_their_number(respawn, monkeypatch):
             "--collection.lag is decided by the bench, and would have no effect after --",
         ),
         (["--", "--collection.actors=2"], "--collection.actors is decided by the bench"),
+        (["--lanes", "2", "--", "--collection.num-lanes", "4"], "--collection.num-lanes is decided by the bench"),
+        (["--threads", "2", "--", "--threads", "1"], "--threads is decided by the bench, and would have no effect aft"),
+        (["--", "--collection.no-threaded"], "--collection.no-threaded is decided by the bench"),
+        (["--", "--weights-from", "nosuch"], "--weights-from is decided by the bench"),
         (["--", "--learner.clap", "1"], "there is no option --learner.clap for 'respawn train cartpole-ppo'"),
     ],
 )

@@ -17,8 +17,8 @@ def test_what_follows_two_dashes_is_the_trainings(words, own, settings):
 
 
 def test_settings_are_those_of_train():
-    config = trained("cartpole-ppo", ["--learner.clip", "0.1", "--collection.num-lanes", "3"], device="cpu", threads=2)
-    assert config.learner.clip == 0.1 and config.collection.num_lanes == 3
+    config = trained("cartpole-ppo", ["--learner.clip", "0.1", "--threads", "3"], device="cpu", threads=2)
+    assert config.learner.clip == 0.1
     assert config.threads == 2 and config.device == "cpu"
     assert trained("cartpole-ppo", [], device="cpu").threads == 1
 
@@ -42,6 +42,13 @@ def test_what_cannot_be_trained_is_refused_at_once(words, device, kind, sentence
     ("words", "sentence"),
     [
         (["--device", "cuda"], "--device is decided by the bench, and would have no effect after --; give --device"),
+        (
+            ["--collection.num_lanes", "4"],
+            "--collection.num-lanes is decided by the bench",
+        ),
+        (["--collection.horizon-steps=4"], "--collection.horizon-steps is decided by the bench"),
+        (["--weights-from", "nosuch"], "--weights-from is decided by the bench"),
+        (["--evaluation.no-greedy"], "--evaluation.no-greedy is decided by the bench"),
         (["--minutes=1"], "--minutes is decided by the bench"),
         (["--updates", "3"], "--updates is decided by the bench"),
         (["--evaluation.every_updates", "3"], "--evaluation.every-updates is decided by the bench"),

@@ -27,6 +27,8 @@ _DECIDED = {
     **DECIDED,
     "--collection.lag": "give --lags before the --",
     "--collection.actors": "give --actors before the --",
+    "--collection.threaded": "leave it out, for what collects beside learning is what is measured",
+    "--threads": "give --threads before the --",
 }
 
 

@@ -19,6 +19,9 @@ DECIDED: Mapping[str, str] = {
     "--device": "give --device before the --",
     "--updates": "leave it out",
     "--minutes": "leave it out",
+    "--collection.num-lanes": "give --lanes before the --",
+    "--collection.horizon-steps": "give --horizon before the --",
+    "--weights-from": "leave it out, for every training begins with fresh weights",
     "--evaluation.": "leave it out, for nothing is judged",
     "--checkpoints.": "leave it out, for nothing is saved",
 }
@@ -74,6 +77,7 @@ def _refuse(settings: Sequence[str], decided: Mapping[str, str]) -> None:
     """Refuse settings that would have no effect."""
     for word in settings:
         option = word.partition("=")[0].replace("_", "-")
+        setting = option.replace("--no-", "--").replace(".no-", ".")
         for name, instead in decided.items():
-            if option == name or (name.endswith(".") and option.replace("--no-", "--").startswith(name)):
+            if setting == name or (name.endswith(".") and setting.startswith(name)):
                 raise ConfigError(f"{option} is decided by the bench, and would have no effect after --; {instead}")
