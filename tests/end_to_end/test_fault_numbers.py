@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from math import nan
 
 import pytest
 import torch
@@ -13,6 +14,7 @@ from respawn.cli.main import main
 from respawn.collection.config import CollectionConfig
 from respawn.errors import LearningError
 from respawn.evaluation.config import EvaluationConfig
+from respawn.evaluation.evaluator import Evaluator
 from respawn.runs.layout import RunFolder
 from respawn.runs.metadata import read_status
 from respawn.training.config import config_to_json
@@ -128,3 +130,19 @@ def test_the_setting_in_config_json_is_heeded_when_it_is_resumed(tmp_path, capsy
     folder.config.write_text(json.dumps({**settings, "updates": 14, "planned_updates": 150}))
     assert main(["resume", "spoilt", "--runs", str(tmp_path), "--updates", "14"]) == 0
     assert whole(folder)[-1] == "u00000014"
+
+
+def test_an_evaluation_that_is_no_number_is_told_of(tmp_path, monkeypatch):
+    real = Evaluator.evaluate
+
+    def evaluate(self, weights, clock, knobs):
+        report = real(self, weights, clock, knobs)
+        is_odd = clock.updates == 8
+        return replace(report, metrics={**report.metrics, "evaluation/return_mean": nan}) if is_odd else report
+
+    monkeypatch.setattr(Evaluator, "evaluate", evaluate)
+    folder, outcome = begin(tiny("ppo", updates=16), preset="test", runs_dir=tmp_path, name="odd")
+    assert outcome.exit_code == 0
+    event = the_alarm(folder, "evaluation_not_finite")
+    assert event.facts == {"update": 8}
+    assert event.message.startswith("the evaluation after update 8 came to nan, which is neither the best nor a goal:")

@@ -15,6 +15,7 @@ WITH_ACTORS = replace(FACTS, actors=2)
 OVERLAPPED = replace(FACTS, lag=1)
 ON_TWO_CORES = replace(FACTS, usable_cores=2)
 BY_PPO = replace(FACTS, learner="ppo")
+ALL_CUT = {"gradient/clipped_fraction": 1.0, "gradient/norm": 15.0, "return/mean": 5.0}
 REPLAYED = {"replay/fill": 0.5, "replay/sampled": 1.0}
 
 

@@ -4,6 +4,7 @@ from dataclasses import replace
 from math import log
 
 from hint_case import (
+    ALL_CUT,
     BY_PPO,
     ON_GPU,
     ON_TWO_CORES,
@@ -173,13 +174,18 @@ CASES = (
     ),
     case(
         "gradients-clipped",
-        {"metrics": {"gradient/clipped_fraction": 1.0, "gradient/norm": 15.0}},
+        {"metrics": ALL_CUT},
         {"metrics": {"gradient/clipped_fraction": 1.0, "gradient/norm": 5.0}},
     ),
     case(
         "gradients-clipped",
-        {"metrics": {"gradient/clipped_fraction": 1.0, "gradient/norm": 15.0}},
+        {"metrics": ALL_CUT},
         {"metrics": {"gradient/clipped_fraction": lambda update: float(update % 50 > 0), "gradient/norm": 15.0}},
+    ),
+    case(
+        "gradients-clipped",  # where the policy gets better nevertheless, nothing is wrong
+        {"metrics": {**ALL_CUT, "return/mean": lambda update: 100.0 - update / 10}},
+        {"metrics": {**ALL_CUT, "return/mean": lambda update: min(update, 150) + update % 3}},
     ),
     case(
         "weights-stale",

@@ -144,7 +144,7 @@ def _way_on(folder: RunFolder) -> str:
     except CheckpointError as error:
         return str(error)
     if found is None:
-        return "there is no checkpoint to go on from"
+        return f"there is no checkpoint yet; begin it again with: {command_for('resume', folder)}"
     return f"the newest checkpoint is {found.path.name}, go on from it with: {command_for('resume', folder)}"
 
 

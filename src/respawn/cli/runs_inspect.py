@@ -101,7 +101,7 @@ def _facts(seen: Inspection) -> dict[str, str]:
     return {
         "process": _process(seen.life),
         "last signs": _signs(seen),
-        "doing": "; ".join(f"{thread}: {phase}" for thread, phase in _phases(seen.life)),
+        "doing": _doing(seen.life),
         "at": f"update {number(seen.life.last_update)}, {number(seen.life.last_decisions)} decisions"
         if seen.life.last_update is not None
         else "no update yet",
@@ -139,8 +139,12 @@ def _times(count: int) -> str:
     return "once" if count == 1 else f"{count:,} times"
 
 
-def _phases(life: Life) -> list[tuple[str, str]]:
-    return list(life.beat.phases.items()) if life.is_alive and life.beat is not None else []
+def _doing(life: Life) -> str:
+    """As of the last beat: what is shorter is nowhere written down."""
+    if not life.is_alive or life.beat is None:
+        return ""
+    phases = "; ".join(f"{thread}: {phase}" for thread, phase in life.beat.phases.items())
+    return f"{phases} ({span(life.ages_seconds['beat'] or 0.0)} ago)" if phases else ""
 
 
 def _signs(seen: Inspection) -> str:

@@ -18,6 +18,8 @@ DECIDED_SHARE = 0.02
 """Healthy runs stay above 0.15 of the entropy of pure chance to their end."""
 ONE_ACTION_SHARE = 0.99
 SHORT_ROWS = 20
+WAVERING_SHARE = 0.1
+"""of all that returns have gained, they may be below the best and count as no worse"""
 LONG_ROWS = 100
 
 LARGE_KL = 0.1
@@ -128,12 +130,22 @@ def loss_high(view: HintView) -> Grounds | None:
 
 
 def gradients_clipped(view: HintView) -> Grounds | None:
-    """Every gradient is cut, to a small part of what it was."""
+    """Every gradient is cut, to a small part of what it was, and the policy does not get better by it."""
     clipped = view.recent("gradient/clipped_fraction", LONG_ROWS)
     norm, limit = view.middle("gradient/norm", LONG_ROWS), view.facts.gradient_norm
     if clipped is None or norm is None or limit <= 0 or min(clipped) < 1.0 or norm <= FAR_CLIPPED_TIMES * limit:
         return None
+    if _has_got_better(view):
+        return None
     return {"norm": norm, "limit": limit, "updates": LONG_ROWS}
+
+
+def _has_got_better(view: HintView) -> bool:
+    """Whether returns are higher than they were, and still about the best there were."""
+    now, before = view.middle("return/mean", SHORT_ROWS), view.earlier("return/mean")
+    if now is None or not before or now <= min(before):
+        return False
+    return now >= max(before) - WAVERING_SHARE * (max(before) - min(before))
 
 
 def weights_stale(view: HintView) -> Grounds | None:

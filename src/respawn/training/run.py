@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
+from math import isfinite
 from time import perf_counter
 
 import torch
@@ -14,7 +15,7 @@ from respawn.contracts.collector import Collector, CollectOrder
 from respawn.contracts.knobs import Knobs
 from respawn.contracts.learner import Learner
 from respawn.contracts.pulse import NO_PULSE, Pulse
-from respawn.contracts.records import EvaluationReport, LearnReport, Record, Rollout, UpdateReport
+from respawn.contracts.records import EvaluationReport, Event, LearnReport, Record, Rollout, UpdateReport
 from respawn.contracts.saveable import Saveable, StateTree
 from respawn.contracts.world import WorldSpec
 from respawn.errors import CheckpointWriteError
@@ -39,6 +40,17 @@ PARTS_ADDED_LATER = frozenset({"guard", LADDER})
 
 OF_ROLLOUTS = frozenset({"pending"})
 """Parts that hold nothing but rollouts of a certain size."""
+
+
+RETURN = "evaluation/return_mean"
+
+
+def _not_counted(judged: EvaluationReport) -> Event:
+    message = (
+        f"the evaluation after update {judged.update} came to {judged.metrics[RETURN]}, which is neither the best nor "
+        "a goal: see whether the environment gives rewards that are not finite"
+    )
+    return Event("evaluation_not_finite", message, "warning", {"update": judged.update})
 
 
 class Pending:
@@ -194,6 +206,8 @@ class Run:
                 )
             self.cadence.judged(self.judged)
             self.tell(self.judged)
+            if not isfinite(self.judged.metrics.get(RETURN, 0.0)):
+                self.tell(_not_counted(self.judged))
             if self.judged.probe is not None:
                 self.tell(self.judged.probe)
             self.consider(self.judged)

@@ -38,10 +38,10 @@ class Fitting:
         differing = sorted(name for name in names if self.tensors.get(name) != other.tensors.get(name))
         if differing:
             first = differing[0]
-            here, there = (fitting.tensors.get(first, "not there") for fitting in (self, other))
+            here, there = (fitting.tensors.get(first, "missing") for fitting in (self, other))
             return (
-                f"of another model: {len(differing)} of {len(names)} tensors differ, the first is '{first}' ({here}, "
-                f"and not {there})"
+                f"of another model: {len(differing)} of {len(names)} tensors differ, the first is '{first}' ({here} "
+                f"in the one, {there} in the other)"
             )
         if self.activation != other.activation:  # all else that makes another policy is seen in the shapes
             return f"of another model: model.activation is {self.activation}, and not {other.activation}"

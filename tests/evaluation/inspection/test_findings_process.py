@@ -35,7 +35,7 @@ def test_a_suspended_process_is_to_be_woken(made, monkeypatch):
     with made.folder.lock():
         finding = about(made, "is suspended")
     assert finding.severity == "bad" and finding.action == f"wake it: kill -CONT {PID}"
-    assert finding.sentence == f"process {PID} is suspended (MainThread in 'learn')"
+    assert finding.sentence == f"process {PID} is suspended (MainThread in 'learn' when its heart last beat)"
 
 
 def test_suspended_workers_are_to_be_woken(made):
@@ -62,10 +62,24 @@ def test_where_nothing_moves_the_trace_is_to_be_read(made):
 
 
 def test_a_silent_process_is_told_by_its_last_sign(tmp_path):
-    made = HandMade(tmp_path / "run").status("running").updates(3).beat(4000.0)
+    made = HandMade(tmp_path / "run").status("running").updates(3, time__unix=NOW - 4100.0).beat(4000.0)
     made.checkpoint(3)
     with made.folder.lock():
         assert about(made, "its last beat came 67 min ago").severity == "bad"
+
+
+def test_a_failure_that_only_the_events_could_be_told_of(tmp_path):
+    """On a folder that may not be written to any more, with a stream that was open before."""
+    made = HandMade(tmp_path / "run").status("running").updates(30)
+    made.checkpoint(20)
+    made.event(Event("resumed", "resumed from u00000010", facts={"update": 10}), 500.0)
+    made.event(Event("failed", "failed at update 30: CheckpointWriteError: Read-only file system", "error"))
+    finding = about(made, "it failed at update 30: CheckpointWriteError: Read-only file system; that could not be")
+    assert finding.severity == "bad" and finding.action.endswith(f"then: {RESUME}")
+    assert not [each for each in found_in(made) if "resumed since" in each.action or "gone" in each.sentence]
+    made.event(Event("resumed", "resumed from u00000020", facts={"update": 20}), 1.0)  # and killed after that
+    assert about(made, "the process is gone").severity == "bad"
+    assert "before it was last resumed" in about(made, "failed, once").sentence
 
 
 def test_a_failure_names_its_cause_and_the_way_on(made):

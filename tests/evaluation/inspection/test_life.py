@@ -59,12 +59,22 @@ def test_a_process_elsewhere_is_not_looked_for_here(made):
 
 
 def test_beats_that_do_not_come_are_silence(made):
-    made.status("running").updates(3).beat(89.0)
+    made.status("running").updates(3, time__unix=NOW - 95.0).beat(89.0)
     with made.folder.lock():
         assert not life_of(made).is_silent
         assert life_of(made, now=NOW + 2.0).is_silent  # three were due
         quick = {**CONFIG, "observers": {"heartbeat_seconds": 1.0}}
         assert life_of(made, quick).is_silent and not life_of(made, quick, NOW - 30.0).is_silent  # a minute is nothing
+
+
+def test_a_clock_that_was_set_forward_makes_no_silence(made):
+    """The last beat is of before, and what comes now is of after."""
+    made.status("running").updates(3).beat(7200.0)
+    with made.folder.lock():
+        assert not life_of(made).is_silent
+        assert life_of(made, now=NOW + 200.0).is_silent
+        made.event(Event("clock_jumped", "the system's clock jumped by +7200 s", "warning"), -150.0)
+        assert not life_of(made, now=NOW + 200.0).is_silent
 
 
 def test_where_there_are_no_beats_rows_speak_for_it(made):

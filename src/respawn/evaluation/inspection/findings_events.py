@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping
 
 from respawn.evaluation.inspection.finding import Finding, Severity, then
+from respawn.evaluation.inspection.findings_process import untold_failure
 from respawn.evaluation.inspection.happenings import HINT, Group
 from respawn.evaluation.inspection.inspect import Inspection
 from respawn.evaluation.inspection.salvage import config_number
@@ -14,7 +15,7 @@ ADVICE: Mapping[str, tuple[Severity, str]] = {
         "what it writes is missing from there on: make room, or see to the folder{then}",
     ),
     "stalled": ("warning", "it moved again; where it stood is in {trace}"),
-    "hung": ("warning", "native code let nobody else run; where is in {trace}"),
+    "hung": ("warning", "native code let nobody else run, or the process was suspended; where is in {trace}"),
     "slow_steps": ("warning", "where it was slow is in {trace}"),
     "stepped_down": ("warning", "it goes on, smaller: see who else uses the GPU, or begin with fewer lanes"),
     "damaged_checkpoint": ("warning", "an older one was taken; see whether the disk fails (dmesg, smartctl -a)"),
@@ -23,6 +24,7 @@ ADVICE: Mapping[str, tuple[Severity, str]] = {
         "one now and then does no harm; if they go on, begin anew with a lower learning rate",
     ),
     "batch_not_kept": ("warning", "see that the disk has room"),
+    "evaluation_not_finite": ("warning", "see whether the environment gives rewards that are not finite"),
     "stagnation": ("warning", "docs/cold-start.md: a bootstrap, a plateau script, or more exploration"),
     "probed": ("warning", "name the action that leads forward: --schedules.progression.forward-action"),
     "script_presses_start": ("warning", "leave START out of the script"),
@@ -59,7 +61,8 @@ def told(seen: Inspection, resume: str) -> Iterator[Finding]:
     life = seen.life
     for group in seen.happenings.groups:
         stands_still = life.beat is not None and life.beat.is_stalled
-        is_the_end = group.kind == life.status or (group.kind == "stalled" and stands_still)
+        is_the_end = group.kind == life.status or group is untold_failure(seen)
+        is_the_end |= group.kind == "stalled" and stands_still
         if group.kind in _ELSEWHERE or is_the_end:
             continue
         yield _hint(seen, group) if group.level == HINT else _event(seen, group, resume)

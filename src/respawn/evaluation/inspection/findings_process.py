@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from respawn.evaluation.inspection.finding import Finding, Severity, then
+from respawn.evaluation.inspection.happenings import Group
 from respawn.evaluation.inspection.inspect import Inspection
 from respawn.evaluation.inspection.spans import span
 from respawn.evaluation.inspection.wear import Trend
@@ -26,7 +27,7 @@ def standing_still(seen: Inspection, resume: str) -> Iterator[Finding]:
     stop += f" and: {resume}" if resume else ""
     look = f"read {seen.evidence.traces[0]}" if seen.evidence.traces else f"see where: py-spy dump --pid {life.pid}"
     phases = "; ".join(f"{thread} in '{phase}'" for thread, phase in (life.beat.phases if life.beat else {}).items())
-    where = f" ({phases})" if phases else ""
+    where = f" ({phases} when its heart last beat)" if phases else ""
     if life.suspended_children:
         pids = " ".join(str(pid) for pid in life.suspended_children)
         sentence = f"workers or actors of the run are suspended: {pids.replace(' ', ', ')}"
@@ -35,7 +36,8 @@ def standing_still(seen: Inspection, resume: str) -> Iterator[Finding]:
         yield Finding("bad", f"process {life.pid} is suspended{where}", f"wake it: kill -CONT {life.pid}")
     elif life.is_stalled and life.beat is not None:
         idle = life.beat.metrics.get("heartbeat/idle_seconds", 0.0)
-        yield Finding("bad", f"nothing has moved for {span(idle)}{where}", f"{look}; then {stop}")
+        still = f" ({phases})" if phases else ""
+        yield Finding("bad", f"nothing has moved for {span(idle)}{still}", f"{look}; then {stop}")
     elif life.is_silent:
         which = "beat" if life.beat is not None else "row"
         ago = span(life.ages_seconds[which] or 0.0)
@@ -50,6 +52,9 @@ def ended(seen: Inspection, resume: str) -> Iterator[Finding]:
         where = _stacks(seen, cause) or seen.evidence.failure
         read = f"read {where}, mend what caused it" if where else "mend what caused it"
         yield Finding("bad", f"the run failed: {cause}", f"{read}{then(resume)}")
+    elif (failure := untold_failure(seen)) is not None:
+        sentence = f"it {failure.message}; that could not be recorded in status.json{_lost(seen)}"
+        yield Finding("bad", sentence, f"see that its folder has room and may be written to{then(resume)}")
     elif life.status == "killed":
         sentence = f"the process is gone without having ended the run{_lost(seen)}"
         yield Finding("bad", sentence, f"{_about_killed(seen)}{then(resume)}")
@@ -60,6 +65,12 @@ def ended(seen: Inspection, resume: str) -> Iterator[Finding]:
     if may_go_on and not seen.is_writable:
         sentence = f"{seen.folder.path} may not be written to"
         yield Finding("bad", sentence, "see to its permissions, and whether the disk is mounted read-only (mount)")
+
+
+def untold_failure(seen: Inspection) -> Group | None:
+    """How a run failed that could only tell its events of it: its folder was full, or could not be written to."""
+    failed = seen.happenings.of_kind("failed")
+    return None if failed is None or seen.life.status != "killed" or seen.happenings.is_past(failed) else failed
 
 
 def _stacks(seen: Inspection, cause: str) -> str | None:

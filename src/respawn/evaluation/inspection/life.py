@@ -128,7 +128,9 @@ def _is_silent(
 ) -> bool:
     every = config_number(config, "observers", "heartbeat_seconds", _BEAT_SECONDS)
     if beat is not None and every > 0:
-        return (ages["beat"] or 0.0) > max(MISSED_BEATS * every, LEAST_SILENCE_SECONDS)
+        # By the youngest of all signs: the clock may have been set since the last beat, and rows go on to come.
+        youngest = min(age for age in (ages["beat"], ages["row"], ages["event"]) if age is not None)
+        return youngest > max(MISSED_BEATS * every, LEAST_SILENCE_SECONDS)
     # Without beats: by the pace of its rows, in which evaluations and checkpoints also have their place.
     usual = float(update.get("time/update_seconds", LEAST_SILENCE_SECONDS))
     return (ages["row"] or 0.0) > max(20 * usual, 5 * LEAST_SILENCE_SECONDS)
