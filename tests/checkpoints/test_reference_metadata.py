@@ -92,3 +92,32 @@ def test_all_else_stays_as_it_was_and_as_it_was_laid_out(tmp_path, layout):
     assert with_step(read_metadata(path), 7, {"method": "by hand"}) == expected + b"\n"
     path.write_bytes(b"\xef\xbb\xbf" + path.read_bytes())
     assert read_metadata(path).update == 2000
+    assert with_step(read_metadata(path), 7, {"method": "by hand"}) == b"\xef\xbb\xbf" + expected + b"\n"
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        (
+            b'{\n\t"save_state": {\n\t\t"global_step": 0\n\t},\n\t"x": 1.50\n}\n',
+            b'{\n\t"save_state": {\n\t\t"global_step": 7\n\t},\n\t"x": 1.50,\n\t'
+            b'"reconstructed_step_source": {\n\t\t"by": "hand"\n\t}\n}\n',
+        ),
+        (
+            b'{"save_state":{"global_step":0,"global_update":2},"x":1e5}',
+            b'{"save_state":{"global_step":7,"global_update":2},"x":1e5,"reconstructed_step_source":{"by":"hand"}}',
+        ),
+        (
+            b'{ "save_state" : {}, "reconstructed_step_source" : null }',
+            b'{ "save_state" : {"global_step": 7}, "reconstructed_step_source" : {"by" : "hand"} }',
+        ),
+        (
+            b'\xef\xbb\xbf{\r\n  "save_state": null\r\n}\r\n',
+            b'\xef\xbb\xbf{\r\n  "save_state": null,\r\n  "global_step": 7,\r\n'
+            b'  "reconstructed_step_source": {\r\n    "by": "hand"\r\n  }\r\n}\r\n',
+        ),
+    ],
+)
+def test_not_a_byte_changes_but_for_the_step_and_where_it_came_from(tmp_path, before, after):
+    (tmp_path / NAME).write_bytes(before)
+    assert with_step(read_metadata(tmp_path / NAME), 7, {"by": "hand"}) == after

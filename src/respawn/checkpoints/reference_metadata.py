@@ -4,14 +4,15 @@
 here is read; everything else in such a file is kept as it is.
 """
 
+import codecs
 import json
 import re
 from collections.abc import Mapping
-from copy import deepcopy
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from respawn.checkpoints.json_text import object_place, place_of, with_member
 from respawn.errors import CheckpointAccessError, CheckpointError
 
 NAME = re.compile(r"a3c_world(\d+)_stage(\d+)_(\d+|latest)\.json")
@@ -34,7 +35,6 @@ _ROLLOUT = (
 """Where the length of a rollout may stand, in metadata or in a configuration."""
 _SETTINGS = ("config", "training_config")
 """Where a whole configuration may stand."""
-_INDENT = re.compile(rb'\n( *)"')
 _MOST_BYTES = 1 << 24
 """Metadata is a few thousand bytes long."""
 
@@ -155,19 +155,13 @@ def whole_number(held: Mapping[str, Any], name: str) -> int | None:
 
 
 def with_step(metadata: Metadata, step: int, audit: Mapping[str, Any]) -> bytes:
-    """The file with another step, and with how it came about; all else in it is as it was, and laid out as it was."""
-    data = deepcopy(metadata.data)
-    held = data[COUNTS] if isinstance(data.get(COUNTS), dict) else data
-    held[_STEP] = step
-    data[AUDIT] = dict(audit)
-    content = metadata.content
-    indented = _INDENT.search(content)
-    indent = None if indented is None else len(indented[1])
-    try:
-        text = json.dumps(data, indent=indent, ensure_ascii=content.isascii()).encode()
-    except UnicodeEncodeError:  # half a character, which stood there escaped
-        text = json.dumps(data, indent=indent, ensure_ascii=True).encode()
-    return text + (b"\n" if content.endswith(b"\n") else b"")
+    """The file with another step, and with how it came about; every other byte of it is as it was."""
+    mark = codecs.BOM_UTF8 if metadata.content.startswith(codecs.BOM_UTF8) else b""
+    text = metadata.content.removeprefix(mark).decode()
+    file = object_place(text)
+    counts = file if metadata.counts is metadata.data else place_of(text, file, COUNTS)
+    text = with_member(text, counts, _STEP, step)
+    return mark + with_member(text, file, AUDIT, dict(audit)).encode()
 
 
 def _has_counts(data: Mapping[str, Any]) -> bool:
