@@ -3,83 +3,34 @@
 import csv
 import json
 import os
-import pty
 import shlex
 import signal
-import subprocess
 import sys
 from pathlib import Path
-from time import monotonic, sleep
 
 import pytest
+from small_sweeps import SMALL, SPACE, HereSupervisor, small_sweep, work_here
 
 from respawn.cli import sweep_run
-from respawn.cli.main import main
 from respawn.learners.ppo.learner import PPOLearner
 from respawn.presets import find_preset
-from respawn.runs.layout import RunFolder
-from respawn.runs.metadata import read_status
-from respawn.sweeps import finals, worker
+from respawn.sweeps import finals
 from respawn.sweeps.default_space import default_space
 from respawn.sweeps.places import StudyFolder
 from respawn.sweeps.publish import publish
 from respawn.sweeps.space import read_space
 from respawn.sweeps.storage import load_study
-from respawn.sweeps.supervisor import STOPPING
-from respawn.sweeps.worker import ENDED
-
-SPACE = "learner.clip = { low = 0.1, high = 0.4 }\nmodel.hidden_sizes = [[4], [8, 8]]\n"
-SMALL = [
-    *("--updates", "4", "--evaluation.every-updates", "2", "--evaluation.episodes", "2", "--evaluation.num-lanes", "2"),
-    *("--evaluation.limit-steps", "40", "--collection.horizon-steps", "4", "--collection.num-lanes", "2"),
-    *("--learner.epochs", "1", "--learner.minibatches", "1", "--observers.no-tensorboard", "--device", "cpu"),
-    *("--final-episodes", "3", "--space", "space.toml"),
-]
-
-
-class HereSupervisor:
-    """Works on the study in this process, where a process of its own would take seconds to start."""
-
-    def __init__(self, plan, folder, tell):
-        self.plan, self.tell = plan, tell
-        self.exit_code = 0
-
-    def send(self, message):
-        kind, facts = message
-        if kind == ENDED and facts["state"] == "stopped":
-            self.exit_code = facts["exit_code"]
-        self.tell(1, kind, facts)
-
-    def work(self, workers):
-        before = signal.getsignal(signal.SIGTERM)
-        worker.run(self, self.plan)
-        signal.signal(signal.SIGTERM, before)
-        return self.exit_code
 
 
 @pytest.fixture
 def sweep(respawn, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("COLUMNS", "120")
-    monkeypatch.setattr(sweep_run, "Supervisor", HereSupervisor)
-    monkeypatch.setattr(sweep_run, "publish", lambda *words: None)  # takes longer than all else
-    monkeypatch.setattr(worker, "live_and_die_with", lambda parent, lifeline: None)
-    monkeypatch.setattr(sys, "argv", ["respawn"])
-    Path("space.toml").write_text(SPACE)
-
-    def call(*words):
-        return respawn(*small_sweep(*words))
-
-    return call
+    work_here(tmp_path, monkeypatch)
+    return lambda *words: respawn(*small_sweep(*words))
 
 
 @pytest.fixture
 def storage():
     return ["--storage", "journal:small.log"]  # made sooner than a database
-
-
-def small_sweep(*words):
-    return ["sweep", "cartpole-ppo", "--name", "small", *SMALL, "--storage", "journal:small.log", *words]
 
 
 def test_a_sweep_trains_its_trials_and_says_which_is_best(sweep, respawn, monkeypatch):
@@ -311,61 +262,6 @@ def test_a_plan_that_is_asked_for_is_kept(sweep, monkeypatch, words, planned):
     assert [(base.planned_updates, base.last_update) for base in bases] == [(planned, 4)]
 
 
-def unread(kind):
-    """A standard output whose reader has left, or whose terminal was closed."""
-    ours, theirs = os.pipe() if kind == "pipe" else pty.openpty()
-    os.close(ours)
-    return open(theirs, "w")
-
-
-@pytest.mark.parametrize("kind", ["pipe", "terminal"])
-def test_a_reader_that_leaves_ends_nothing(sweep, monkeypatch, kind):
-    with unread(kind) as stream, monkeypatch.context() as patch:
-        patch.setattr(sys, "stdout", stream)
-        assert main(small_sweep("--trials", "2")) == 0
-    summary = json.loads(Path("sweeps/small/summary.json").read_text())
-    assert summary["counts"]["complete"] == 2 and len(summary["fresh_seeds"]) == 2
-
-
-@pytest.mark.parametrize("words", [[], ["--json"]])
-def test_one_that_nobody_hears_any_more_answers_as_it_ended(sweep, monkeypatch, words):
-    monkeypatch.setattr(HereSupervisor, "work", lambda self, workers: (self.tell(0, STOPPING, {}), 129)[1])
-    with unread("terminal") as out, unread("terminal") as err, monkeypatch.context() as patch:
-        patch.setattr(sys, "stdout", out)
-        patch.setattr(sys, "stderr", err)
-        assert main(small_sweep("--trials", "2", *words)) == 129
-
-
-@pytest.mark.slow
-@pytest.mark.timeout(300)
-def test_a_terminal_that_is_closed_stops_a_sweep_and_saves_it(tmp_path):
-    (tmp_path / "space.toml").write_text(SPACE)
-    ours, theirs = pty.openpty()
-    process = subprocess.Popen(
-        [sys.executable, "-m", "respawn", *small_sweep("--updates", "100000", "--workers", "2")],
-        stdin=theirs,
-        stdout=theirs,
-        stderr=theirs,
-        start_new_session=True,
-        cwd=tmp_path,
-    )
-    os.close(theirs)
-    try:
-        runs = [RunFolder(tmp_path / f"runs/small-t000{number}") for number in (0, 1)]
-        deadline = monotonic() + 120
-        while not all(run.evaluations.exists() and run.evaluations.stat().st_size for run in runs):
-            assert monotonic() < deadline and process.poll() is None, "it does not train"
-            sleep(0.1)
-        os.close(ours)
-        process.send_signal(signal.SIGHUP)
-        assert process.wait(120) == 128 + signal.SIGHUP
-    finally:
-        process.kill()
-        process.wait()
-    assert [read_status(run).status for run in runs] == ["stopped", "stopped"]
-    assert (tmp_path / "sweeps/small/summary.json").is_file()
-
-
 @pytest.mark.parametrize(("error", "exit_code"), [(KeyboardInterrupt(), 130), (RuntimeError("the pole broke"), 1)])
 def test_what_ends_the_finals_does_not_take_the_results_along(sweep, monkeypatch, error, exit_code):
     published = []
@@ -392,25 +288,6 @@ def test_a_temporary_study_is_kept_nowhere(sweep, respawn):
     assert answer.exit_code == 0 and Path("sweeps/small/summary.json").is_file()
     assert not Path("sweeps/small/study.db").exists()
     assert respawn("sweep", "show", "small").exit_code == 2
-
-
-def test_a_trial_that_is_left_can_be_dropped(sweep, respawn, storage, monkeypatch):
-    real = PPOLearner.learn
-
-    def learn(self, rollout, knobs):
-        os.kill(os.getpid(), signal.SIGTERM)
-        return real(self, rollout, knobs)
-
-    with monkeypatch.context() as patch:
-        patch.setattr(PPOLearner, "learn", learn)
-        sweep("--trials", "1")
-    answer = respawn("sweep", "drop", "small", "0", *storage)
-    assert (answer.exit_code, answer.out) == (0, "Trial 0 is given up; its run stays as it is.\n")
-    assert "Study small: 1 trial, 1 failed" in respawn("sweep", "show", "small", *storage).out
-    again = respawn("sweep", "drop", "small", "0", *storage)
-    assert again.exit_code == 2 and again.sentence.startswith("trial 0 has ended")
-    elsewhere = respawn("sweep", "drop", "small", "0", *storage, "--sweeps", "elsewhere")
-    assert elsewhere.exit_code == 2 and not Path("elsewhere").exists()
 
 
 @pytest.mark.parametrize(
