@@ -92,9 +92,12 @@ def test_to_look_for_a_study_changes_no_database_of_something_else(tmp_path):
         ("nonsense", "--storage wants a URL such as .*, and one of 'nonsense' came"),
         ("nosuch://host/name", "and one of 'nosuch' came"),
         ("postgresql://me:secret@localhost/name", "--storage of 'postgresql' "),
-        ("sqlite:////nowhere/at/all/study.db", r"--storage of 'sqlite' cannot be opened \(unable to open database"),
+        (
+            "sqlite:////nowhere/at/all/study.db",
+            r"storage, /nowhere/at/all/study.db, cannot be opened \(unable to open database",
+        ),
         ("journal:", "--storage journal: wants a file behind it"),
-        ("journal:/nowhere/at/all/file", r"--storage of 'journal' cannot be opened \(.*No such file"),
+        ("journal:/nowhere/at/all/file", r"storage, /nowhere/at/all/file, cannot be opened \(.*No such file"),
     ],
 )
 def test_a_storage_that_cannot_be_opened_is_told_without_its_password(url, sentence):
@@ -105,7 +108,7 @@ def test_a_storage_that_cannot_be_opened_is_told_without_its_password(url, sente
 
 def test_a_file_that_is_no_database_is_told(tmp_path):
     (tmp_path / "study.db").write_text("no database " * 100)
-    with pytest.raises(ConfigError, match=r"--storage of 'sqlite' cannot be opened \(file is not a database"):
+    with pytest.raises(ConfigError, match=r"storage, .*, cannot be opened \(file is not a database.*whole without it"):
         open_study(f"sqlite:///{tmp_path / 'study.db'}", "small", definition_of())
 
 

@@ -153,6 +153,12 @@ def _is_a_storage(url: str) -> bool:
         engine.dispose()
 
 
+def _place(url: str) -> str:
+    """Where it is: a file by its path, a server without what logs in there."""
+    kind, _, rest = url.partition(":")
+    return rest.removeprefix("///") if kind in ("sqlite", JOURNAL.rstrip(":")) else f"one of '{kind}'"
+
+
 @contextmanager
 def _storage_errors_told(url: str) -> Iterator[None]:
     kind = url.partition(":")[0]
@@ -167,7 +173,8 @@ def _storage_errors_told(url: str) -> Iterator[None]:
         raise ConfigError(f"--storage of '{kind}' needs a driver that is not installed ({error})") from None
     except (SQLAlchemyError, optuna.exceptions.StorageInternalError, OSError, RuntimeError, ValueError) as error:
         raise ConfigError(
-            f"--storage of '{kind}' cannot be opened ({_cause(error)}); check that it is there and yours"
+            f"the study's storage, {_place(url)}, cannot be opened ({_cause(error)}); check that it is there, yours and "
+            "whole, or put it back from a copy; the runs of its trials are whole without it"
         ) from None
 
 
