@@ -173,8 +173,8 @@ def _storage_errors_told(url: str) -> Iterator[None]:
         raise ConfigError(f"--storage of '{kind}' needs a driver that is not installed ({error})") from None
     except (SQLAlchemyError, optuna.exceptions.StorageInternalError, OSError, RuntimeError, ValueError) as error:
         raise ConfigError(
-            f"the study's storage, {_place(url)}, cannot be opened ({_cause(error)}); check that it is there, yours and "
-            "whole, or put it back from a copy; the runs of its trials are whole without it"
+            f"the study's storage, {_place(url)}, cannot be opened ({_cause(error)}); check that it is there, yours "
+            "and whole, or put it back from a copy; the runs of its trials are whole without it"
         ) from None
 
 
