@@ -87,6 +87,8 @@ def test_a_damaged_checkpoint_is_passed_over_and_said(respawn, runs):
     answer = respawn("policy", "pole", "--limit-steps", "2")
     assert answer.exit_code == 0 and "checkpoint u00000000" in answer.out
     assert answer.sentence.startswith("passed over a damaged checkpoint, u00000003: weights.safetensors")
+    best = respawn("policy", "pole@best", "--limit-steps", "2")
+    assert best.exit_code == 0 and best.sentence == answer.sentence
     asked = respawn("policy", "pole@u00000003")
     assert asked.exit_code == 2 and "the checkpoint asked for in runs/pole/checkpoints is damaged" in asked.sentence
 
