@@ -37,7 +37,7 @@ _STYLES = {"whole": "green", "damaged": "red", "unreadable": "red", "let go": "y
 class VerifyArguments:
     """Check every checkpoint of a run, or one: files, parts, rows, settings.
 
-    Of a run, also every archive of its rows. RUN@newest and RUN@best look at those that are passed over, too.
+    Of a run, also every archive of its rows.
 
     Nothing is changed. The exit code is 1 where anything is damaged.
     """
