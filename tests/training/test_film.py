@@ -63,6 +63,8 @@ def test_clearing_comes_before_getting_far_and_quick_before_slow():
     assert ranked[:4] == [quick, slow, far, near]
     poor, rich = Take(0, Episode(0, 1.0, 9, "")), Take(0, Episode(0, 2.0, 9, ""))
     assert rich.merit > poor.merit and rich.cleared is None
+    worded = Take(0, Episode(0, 3.0, 9, "", {"x": "far"}))  # what an environment calls so need not be a place
+    assert worded.merit > rich.merit
 
 
 def test_a_film_that_cannot_be_written_is_not_played(trained, tmp_path):

@@ -61,7 +61,8 @@ class Take:
         if self.episode is None:
             return (-1.0, 0.0, 0.0)
         cleared = bool(self.cleared)
-        reached = self.episode.facts.get("x", self.episode.episode_return)
+        x = self.episode.facts.get("x")
+        reached = self.episode.episode_return if x is None or isinstance(x, str) else x  # other worlds may say a word
         return (float(cleared), -self.episode.length if cleared else 0.0, float(reached))
 
 
