@@ -56,6 +56,7 @@ class Wrong:
         self.fault = fault
         self.inner = make("sync", "noisy gru")
         self.close = self.inner.close
+        self.has_begun_anew = False
         if fault == "one buffer":
             self.inner._buffers = self.inner._buffers[:1] * 2
 
@@ -66,7 +67,7 @@ class Wrong:
         rollout = self.inner.finish()
         if self.fault == "unsorted cuts":
             return replace(rollout, cuts=rollout.cuts.flip(0))
-        if self.fault == "wrong version":
+        if self.fault == "wrong version" or (self.fault == "keeps what was ordered" and self.has_begun_anew):
             return replace(rollout, weights_version=0)
         return rollout
 
@@ -81,6 +82,10 @@ class Wrong:
     def restore(self, state):
         self.inner.restore(state)
 
+    def begin_anew(self, state):
+        self.inner.begin_anew(state)
+        self.has_begun_anew = True
+
 
 @pytest.mark.parametrize(
     ("fault", "complaint"),
@@ -90,6 +95,7 @@ class Wrong:
         ("wrong version", "other weights"),
         ("careless", "was not refused"),
         ("forgets its past", "went another way"),
+        ("keeps what was ordered", "what another one had under way was handed out"),
     ],
 )
 def test_the_suite_finds_faults(fault, complaint):
