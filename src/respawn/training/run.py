@@ -1,6 +1,6 @@
 """A run: its parts by name, and which of them are saved."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from math import isfinite
@@ -100,34 +100,20 @@ class WholeRows:
         self._observers.restore(state)
 
 
-class BegunAnew:
-    """A collector of other lanes or other steps a rollout than the one that was saved."""
+class InPart:
+    """A part of which not all is taken up."""
 
-    def __init__(self, collector: Collector) -> None:
-        self._collector = collector
-
-    def state(self) -> StateTree:
-        """The collector's."""
-        return self._collector.state()
-
-    def restore(self, state: StateTree) -> None:
-        """What does not depend on the size; episodes begin anew."""
-        self._collector.begin_anew(state)
-
-
-class WithoutReplay:
-    """A learner that takes up everything but what it kept for replay."""
-
-    def __init__(self, learner: Learner) -> None:
-        self._learner = learner
+    def __init__(self, part: Saveable, take_up: Callable[[StateTree], None]) -> None:
+        self._part = part
+        self._take_up = take_up
 
     def state(self) -> StateTree:
-        """The learner's."""
-        return self._learner.state()
+        """All of it."""
+        return self._part.state()
 
     def restore(self, state: StateTree) -> None:
-        """The learner's, but for replay."""
-        self._learner.restore({name: part for name, part in state.items() if name != "replay"})
+        """Take up what can be."""
+        self._take_up(state)
 
 
 @dataclass
@@ -249,11 +235,14 @@ class Run:
         check_identity(found, self.checkpointer.identity)
         parts = {name: part for name, part in self.parts.items() if rollouts_fit or name not in OF_ROLLOUTS}
         if not rollouts_fit:
-            parts["collector"] = BegunAnew(self.collector)
+            parts["collector"] = InPart(self.collector, self.collector.begin_anew)
         if not replay_fits:
-            parts["learner"] = WithoutReplay(self.learner)
+            parts["learner"] = InPart(self.learner, self._restore_learner_without_replay)
         restore(found, parts, may_lack=PARTS_ADDED_LATER)
         self.cadence.saved(self.clock)
+
+    def _restore_learner_without_replay(self, state: StateTree) -> None:
+        self.learner.restore({name: part for name, part in state.items() if name != "replay"})
 
     @contextmanager
     def timed(self, phase: str) -> Iterator[None]:
