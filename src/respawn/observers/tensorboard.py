@@ -91,8 +91,9 @@ def _wait_for_a_later_name(directory: Path) -> None:
     Names begin with the second, and within one second their order says nothing of which was first.
     """
     parts = [path.name.split(".")[3] for path in directory.glob("events.out.tfevents.*")]
-    ahead = max((int(second) for second in parts if second.isdecimal()), default=0) + 1 - time.time()
-    if 0 < ahead <= _LONGEST_WAIT_SECONDS:
+    next_second = max((int(second) for second in parts if second.isdecimal()), default=0) + 1
+    # Looked at again after sleeping: sleep goes by another clock than names do, which may be corrected meanwhile.
+    while 0 < (ahead := next_second - time.time()) <= _LONGEST_WAIT_SECONDS:
         time.sleep(ahead)
 
 
