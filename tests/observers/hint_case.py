@@ -38,6 +38,11 @@ def now_and_then(rare: float, usual: float) -> Any:
     return lambda update: rare if update % 25 == 0 else usual
 
 
+def settling(update: int) -> float:
+    """MiB that go up and down by two, as an allocator takes and gives back."""
+    return 1000.0 + 4.0 * ((update * 2_654_435_761 % 97) / 97 - 0.5)
+
+
 @dataclass(frozen=True)
 class Case:
     """A stream that makes one hint speak, and nearly the same that does not."""

@@ -17,6 +17,7 @@ from hint_case import (
     jump,
     lost,
     now_and_then,
+    settling,
 )
 from hint_streams import FACTS
 
@@ -253,6 +254,11 @@ CASES = (
     ),
     case(
         "memory-growing",
+        {"resources": {"resource/process_rss_mib": lambda update: settling(update) + 3 * update}},
+        {"resources": {"resource/process_rss_mib": lambda update: settling(update) + jump(180, 0.0, 500.0)(update)}},
+    ),
+    case(
+        "memory-growing",
         {"resources": {"resource/process_rss_mib": lambda update: 400.0 + 5 * update}},
         {"resources": {"resource/process_rss_mib": lambda update: 400.0 + 5 * update}, "metrics": {"replay/fill": 0.4}},
     ),
@@ -268,21 +274,43 @@ CASES = (
     ),
     case(
         "gpu-idle",
-        {"resources": {"resource/gpu_utilisation_mean": 0.0}},
-        {"resources": {"resource/gpu_utilisation_mean": 6.0}},
+        {"resources": {"resource/gpu_utilisation": 0.0}},
+        {"resources": {"resource/gpu_utilisation": 6.0}},
         ON_GPU,
     ),
     case(
         "gpu-idle",
-        {"resources": {"resource/gpu_utilisation_mean": 3.0}},
-        {"resources": {"resource/gpu_utilisation_mean": 3.0}},
+        {"resources": {"resource/gpu_utilisation": 3.0}},
+        {"resources": {"resource/gpu_utilisation": 3.0}},
         ON_GPU,
         FACTS,
     ),
     case(
         "gpu-idle",
-        {"resources": {"resource/gpu_utilisation_mean": 0.0}},
-        {"resources": {"resource/gpu_utilisation_mean": jump(2, 0.0, 40.0)}, "samples_before": 10},  # while it is made
+        {"resources": {"resource/gpu_utilisation": 0.0}},
+        {"resources": {"resource/gpu_utilisation": jump(2, 0.0, 40.0)}, "samples_before": 10},  # while it is made
+        ON_GPU,
+    ),
+    case(
+        "gpu-idle",
+        {
+            "resources": {"resource/gpu_utilisation": now_and_then(60.0, 0.0)},
+            "first_update": 1001,
+            "samples_before": 40,
+        },
+        {
+            "resources": {"resource/gpu_utilisation": lambda update: 90.0 if update % 9 == 0 else 0.0}
+        },  # waits for worlds
+        ON_GPU,
+    ),
+    case(
+        "gpu-idle",
+        {"resources": {"resource/gpu_utilisation": 0.0}},
+        {
+            "resources": {"resource/gpu_utilisation": jump(1001, 0.0, 60.0)},  # a run that was taken up, and compiles
+            "first_update": 1001,
+            "samples_before": 90,
+        },
         ON_GPU,
     ),
     case("processes-replaced", {"others": lost(20, 60, 100)}, {"others": lost(10, 120, 230)}),

@@ -61,7 +61,7 @@ def healthy_resources() -> dict[str, float]:
     return {
         "resource/disk_free_gib": 80.0,
         "resource/disk_free_share": 0.3,
-        "resource/gpu_utilisation_mean": 60.0,
+        "resource/gpu_utilisation": 60.0,
         "resource/open_files": 16.0,
         "resource/process_cpu_percent_mean": 100.0,
         "resource/process_rss_mib": 400.0,
@@ -90,7 +90,8 @@ class Stream:
     def records(self) -> Iterable[Record]:
         """The records, in the order in which a run tells them."""
         for _ in range(self.samples_before):
-            yield ResourceReport(0, 0, self._known({**healthy_resources(), **_at(self.resources, 0)}))
+            resources = {**healthy_resources(), **_at(self.resources, 0)}
+            yield ResourceReport(self.first_update - 1, 0, self._known(resources))
         for update in range(self.first_update, self.first_update + self.updates):
             decisions = update * self.lanes * 64
             resources = {**healthy_resources(), **_at(self.resources, update)}

@@ -5,7 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from hint_case import BY_PPO, ON_GPU, ON_TWO_CORES, OVERLAPPED, WITH_ACTORS, WITH_REPLAY, Case
+from hint_case import BY_PPO, ON_GPU, ON_TWO_CORES, OVERLAPPED, WITH_ACTORS, WITH_REPLAY, Case, jump, settling
 from hint_cases import CASES
 from hint_streams import FACTS, Stream, hints_of, names_of
 
@@ -41,6 +41,12 @@ def test_names_that_are_missing_and_numbers_that_are_none_harm_nothing(case: Cas
     everything = frozenset(name for record in case.speaks.records() for name in getattr(record, "metrics", {}))
     told = names_of(hints_of(replace(case.speaks, lacking=everything), case.facts))
     assert set(told) <= {"processes-replaced", "fell-back", "no-episode-ended"}
+
+
+@pytest.mark.parametrize("at", range(5, 400, 15))
+def test_what_is_taken_once_is_no_growth_whenever_that_is(at: int) -> None:
+    step = Stream(updates=400, resources={"resource/process_rss_mib": lambda x: settling(x) + jump(at, 0, 500)(x)})
+    assert names_of(hints_of(step, FACTS)) == []
 
 
 def test_a_hint_ends_in_something_to_do() -> None:

@@ -1,9 +1,11 @@
+from collections.abc import Callable
+
 import pytest
 from hint_streams import FACTS, Stream, healthy_metrics, hints_of, names_of
 
 from respawn.contracts.records import EvaluationReport, Event, Ruling, UpdateReport
 from respawn.errors import ConfigError
-from respawn.observers.hints import CHECK_EVERY_UPDATES, HINT, Hints
+from respawn.observers.hints import CHECK_EVERY_UPDATES, COOLDOWN_SECONDS, HINT, Hints
 
 STILL = {"metrics": {"world/forward_share": 0.0}}
 """What no-progress speaks of, from update 10 on."""
@@ -18,6 +20,11 @@ def feed(hints: Hints, first: int, last: int, **metrics: float) -> None:
     for update in range(first, last + 1):
         changed = {**healthy_metrics(update), "world/forward_share": 0.0, **metrics}
         hints.receive(UpdateReport(update, update * 4096, 0, 10 * update, changed))
+
+
+def slow_clock() -> Callable[[], float]:
+    """Ten seconds and more pass with every update."""
+    return iter(range(0, 10**6, 10)).__next__
 
 
 def updates_of(told: list[Event]) -> list[int]:
@@ -38,9 +45,25 @@ def test_a_healthy_run_hears_none():
 
 
 def test_it_is_not_given_again_before_its_time():
-    hints, told = hearing(cooldown_updates=200)
+    hints, told = hearing(cooldown_updates=200, now=slow_clock())
     feed(hints, 1, 500)
     assert updates_of(told) == [10, 210, 410]
+
+
+def test_a_fast_run_does_not_repeat_itself_within_ten_minutes():
+    seconds = [0.0]
+    hints, told = hearing(cooldown_updates=20, now=lambda: seconds[0])
+    feed(hints, 1, 400)
+    seconds[0] += COOLDOWN_SECONDS - 1
+    feed(hints, 401, 420)
+    assert updates_of(told) == [10]
+    seconds[0] += 1
+    feed(hints, 421, 440)
+    assert updates_of(told) == [10, 430]
+    resumed, told_again = hearing(cooldown_updates=20, now=lambda: seconds[0])
+    resumed.restore(hints.state())
+    feed(resumed, 441, 460)
+    assert updates_of(told_again) == [450]  # no clock outlives a process
 
 
 def test_each_hint_cools_down_by_itself():
@@ -93,13 +116,13 @@ def test_what_is_no_hint_cannot_be_turned_off():
 
 
 def test_a_run_that_is_taken_up_remembers_what_it_said_and_saw():
-    straight, told = hearing(cooldown_updates=200)
+    straight, told = hearing(cooldown_updates=200, now=slow_clock())
     feed(straight, 1, 214)
     assert updates_of(told) == [10, 210]
     for stopped_at in (5, 10, 209, 210):
-        first, before = hearing(cooldown_updates=200)
+        first, before = hearing(cooldown_updates=200, now=slow_clock())
         feed(first, 1, stopped_at)
-        second, after = hearing(cooldown_updates=200)
+        second, after = hearing(cooldown_updates=200, now=slow_clock())
         second.restore(first.state())
         feed(second, stopped_at + 1, 214)
         assert before + after == told, f"stopped at update {stopped_at}"

@@ -9,6 +9,7 @@ from killing import Killed, killed_before_change
 from respawn.contracts.records import Event, UpdateReport
 from respawn.errors import RunFolderError
 from respawn.observers.jsonl import JsonlStream
+from respawn.runs import rotation
 from respawn.runs.kept_rows import RowsLetGo, check_kept
 from respawn.runs.layout import RunFolder
 from respawn.runs.reader import last_row, read_events, read_updates
@@ -227,6 +228,42 @@ def test_only_so_many_archives_are_kept(folder):
     assert len(archive_numbers(folder.updates)) == 3  # two, and one that going back to the checkpoint before takes
     assert read(folder) == list(range(25, 41))
     stream.close()
+
+
+def test_fewer_are_kept_from_the_next_checkpoint_on(folder):
+    """Who resumes with fewer, because the disk is nearly full, need not wait until the file is full again."""
+    stream = stream_of(folder)
+    write(stream, 1, 30)
+    state = [stream.state(), stream.state()][-1]
+    stream.close()
+    resumed = stream_of(folder, retain_archives=1)
+    resumed.restore(state)
+    before = archive_numbers(folder.updates)
+    write(resumed, 31, 31)
+    resumed.state()
+    assert len(before) > 4 and archive_numbers(folder.updates) == before[-1:]
+    check_kept(folder.updates, state)
+    resumed.close()
+
+
+@pytest.mark.parametrize("fails", ["_compress", "fsync_directory"])
+def test_a_file_that_could_not_be_set_aside_is_once_there_is_room(folder, monkeypatch, fails):
+    stream = stream_of(folder)
+    write(stream, 11, 14)
+
+    def full(*arguments: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(rotation, fails, full)
+        with pytest.raises(OSError, match="No space"):
+            write(stream, 15, 15)
+        assert not stream.is_closed
+    write(stream, 15, 20)
+    state = stream.state()
+    stream.close()
+    assert read(folder) == list(range(11, 21)) and state["archive"] == 2
+    assert sorted(content(folder)) == ["updates.jsonl", "updates.jsonl.000001.gz", "updates.jsonl.000002.gz"]
 
 
 def test_what_a_checkpoint_needs_is_not_deleted(folder):

@@ -1,7 +1,10 @@
+from functools import partial
+
 import pyarrow.parquet
 
-from respawn.contracts.records import EvaluationReport, UpdateReport
+from respawn.contracts.records import EvaluationReport, ResourceReport, UpdateReport
 from respawn.observers.latest import Latest
+from respawn.observers.throttle import EverySeconds
 
 
 def report(update: int) -> UpdateReport:
@@ -45,3 +48,14 @@ def test_a_run_without_updates_leaves_no_file_and_state_is_nothing(tmp_path):
     latest.restore(latest.state())
     latest.close()
     assert latest.state() == {} and list(tmp_path.iterdir()) == []
+
+
+def test_an_update_before_something_long_is_there_once_it_is_time(tmp_path, monkeypatch):
+    seconds = [0.0]
+    monkeypatch.setattr("respawn.observers.latest.EverySeconds", partial(EverySeconds, now=lambda: seconds[0]))
+    latest = Latest(tmp_path / "latest.parquet", every_seconds=10)
+    latest.receive(report(1))
+    latest.receive(report(2))
+    seconds[0] = 10.0
+    latest.receive(ResourceReport(2, 20, {}))  # in the middle of a long evaluation
+    assert newest(tmp_path / "latest.parquet") == 2

@@ -4,6 +4,7 @@ import sys
 import threading
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import psutil
 import pytest
@@ -12,6 +13,7 @@ from respawn.contracts.records import Event, ResourceReport, UpdateReport
 from respawn.observers import resources as module
 from respawn.observers.gpu import GpuSample
 from respawn.observers.resources import Resources
+from respawn.processes.limits import MemoryLimit
 
 NO_PROCESS = 2**30
 
@@ -155,6 +157,39 @@ def test_a_gpu_that_cannot_be_watched_is_said_so(made, told):
     made(device="cuda")
     (event,) = told
     assert isinstance(event, Event) and event.kind == "gpu_not_watched" and event.level == "warning"
+
+
+def test_a_sample_that_cannot_be_taken_is_told_of_once_and_tried_again(made, told, monkeypatch):
+    resources, ticker = made()
+    with monkeypatch.context() as patched:
+
+        def away(path: Path) -> None:
+            raise OSError(116, "Stale file handle")
+
+        patched.setattr(module, "room_on_disk", away)
+        for _ in range(3):
+            ticker.tick()
+    (event,) = told
+    assert isinstance(event, Event) and (event.kind, event.level) == ("not_sampled", "warning")
+    assert "Stale file handle" in event.message
+    ticker.tick()
+    resources.receive(report(1))
+    assert isinstance(told[-1], ResourceReport) and len(told) == 2
+
+
+@pytest.mark.parametrize(
+    ("allowed", "percent", "available_gib"),
+    [(None, 40.0, 8.0), (MemoryLimit(4 * 2**30, 3 * 2**30), 75.0, 1.0), (MemoryLimit(64 * 2**30, 2**30), 40.0, 8.0)],
+)
+def test_in_a_container_memory_is_what_that_is_allowed(made, told, monkeypatch, allowed, percent, available_gib):
+    machine = SimpleNamespace(percent=40.0, available=8 * 2**30)
+    monkeypatch.setattr(module.psutil, "virtual_memory", lambda: machine)
+    monkeypatch.setattr(module, "memory_limit", lambda: allowed)
+    _, ticker = made()
+    ticker.tick()
+    metrics = told[0].metrics
+    assert metrics["resource/system_memory_available_gib"] == available_gib
+    assert metrics["resource/system_memory_percent"] == percent
 
 
 def test_what_ended_the_sampling_is_raised_where_it_is_somebodys(made):

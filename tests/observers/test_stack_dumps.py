@@ -41,6 +41,13 @@ def test_only_so_many_of_a_kind_are_kept(tmp_path):
     assert len(list(tmp_path.glob("stalled-*"))) == 1
 
 
+def test_a_new_one_is_kept_also_where_the_clock_was_set_back(tmp_path):
+    for number in range(MOST_DUMPS):
+        (tmp_path / f"stalled-29990101T0000{number:02}.000000Z.txt").write_text("later")
+    newest = dump_stacks(tmp_path, "stalled", "it stands", [])
+    assert newest.exists() and len(list(tmp_path.iterdir())) == MOST_DUMPS
+
+
 def test_whether_it_was_kept_can_be_told(tmp_path):
     kept = try_to_dump(tmp_path / "traces", "stalled", "it stands", [])
     (path,) = (tmp_path / "traces").iterdir()

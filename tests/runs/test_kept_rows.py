@@ -72,6 +72,8 @@ def test_archives_that_were_deleted_on_purpose_are_told_from_those_that_are_miss
     prune(path, 2)
     with pytest.raises(RowsLetGo, match=r"archive 1 of .* was deleted"):
         check_kept(path, known(b"one\n"))
+    with pytest.raises(RowsLetGo, match=r"archive 1 of .* was deleted"):
+        check_kept(path, known(b"two\n", archive=1))  # its rows are there, and nothing whose number they go on from
     path.with_name("updates.jsonl.000002.gz").unlink()
     path.with_name("updates.jsonl.000001.gz").write_bytes(gzip.compress(b"one\n"))
     with pytest.raises(RunFolderError, match=r"000002\.gz is missing"):

@@ -13,6 +13,7 @@ import psutil
 import torch
 
 from respawn import __version__
+from respawn.processes.limits import usable_cores
 
 LEAST_PYTHON = (3, 11)
 NEWEST_TRIED_PYTHON = (3, 13)
@@ -35,7 +36,7 @@ def examine(runs: Path) -> dict[str, Any]:
         "packages": _packages(),
         "os": platform.platform(),
         "cores": os.cpu_count() or 1,
-        "usable_cores": len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1,
+        "usable_cores": usable_cores(),
         "torch_threads": torch.get_num_threads(),
         "thread_settings": {name: os.environ[name] for name in THREAD_VARIABLES if name in os.environ},
         "memory_gib": _gib(memory.total),

@@ -1,7 +1,6 @@
 """The part of `respawn sweep` that needs torch and Optuna: a study is opened, worked on and summed up."""
 
 import json
-import os
 import sys
 from contextlib import ExitStack
 from dataclasses import dataclass, field
@@ -17,6 +16,7 @@ from respawn.cli.sweep_telling import Teller, heard_or_not, tell_study
 from respawn.errors import ConfigError, StudyError
 from respawn.presets import find_preset
 from respawn.processes.child import Family
+from respawn.processes.limits import usable_cores
 from respawn.sweeps.default_space import default_space
 from respawn.sweeps.definition import Definition, Direction, Score, default_objective, machine_settings, whole_training
 from respawn.sweeps.finals import Final, finals_of, kept_finals
@@ -140,7 +140,7 @@ def _worked(definition: Definition, folder: StudyFolder, url: str, arguments: Sw
         trials=arguments.trials,
         sampler=arguments.sampler,
         pruner=arguments.pruner,
-        threads=max(_cores() // arguments.workers, 1),
+        threads=max(usable_cores() // arguments.workers, 1),
         # Settled here: a worker that no longer finds the GPU is not to go on without it.
         machine={**machine_settings(base), "device": str(resolve_device(base.device, wants_gpu=base.wants_gpu))},
         command=tuple(sys.argv),
@@ -193,7 +193,3 @@ def _make_runs_dir(runs: Path) -> None:
         runs.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise ConfigError(f"--runs wants a folder, and {runs} cannot be made ({error.strerror})") from None
-
-
-def _cores() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

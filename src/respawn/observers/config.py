@@ -26,7 +26,7 @@ class ObserversConfig:
     hints: bool = True
     """say what looks wrong and what to do about it; docs/hints.md lists all hints"""
     hint_cooldown_updates: int = 200
-    """updates before the same hint is given again"""
+    """updates before the same hint is given again, and ten minutes at least; 0: at every look"""
     hints_off: Annotated[tuple[str, ...], tyro.conf.arg(metavar="NAME ...")] = ()
     """hints that are not to be given, by name"""
 

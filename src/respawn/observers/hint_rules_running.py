@@ -4,7 +4,7 @@ Those about speed speak only where a run is long enough to be worth tuning and w
 two cores that are both busy are no one's fault.
 """
 
-from statistics import median
+from statistics import fmean, median
 
 from respawn.observers.hint_rule import Grounds, Rule
 from respawn.observers.hint_view import HintView
@@ -13,11 +13,15 @@ from respawn.runs.disk import is_nearly_full
 FULL_MEMORY_PERCENT = 92.0
 """Above it systems begin to swap, or to kill."""
 FEW_SAMPLES = 3
-GPU_SAMPLES = 6
+RECENT_SAMPLES = 6
 """a minute, at one sample in ten seconds"""
+GPU_SAMPLES = 30
+"""Five minutes: where gathering takes long, a GPU is busy in few of them."""
 IDLE_GPU_PERCENT = 5.0
 GROWTH_SAMPLES = 60
 """Ten minutes. Before that a process still allocates what it will go on using."""
+LEAST_RISE = 1 / 8
+"""Of the whole growth, which each part of the time must have its share of: what grows evenly has a quarter or more."""
 REPLACED, REPLACED_UPDATES = 3, 200
 
 WORTH_TUNING_SECONDS = 600.0
@@ -48,17 +52,21 @@ def memory_nearly_full(view: HintView) -> Grounds | None:
 
 
 def _growth(view: HintView, name: str) -> tuple[float, float] | None:
-    """Medians of the first and the last third of what was sampled, where it rose from third to third, and rises."""
+    """Medians of the first and the last third of what was sampled, where it rose from third to third, and rises.
+
+    What was taken once, as by the first film, is a step in one of them, and what allocators take and give back is none.
+    """
     count = len(view.resources)
     values = view.resource(name, count) if count >= GROWTH_SAMPLES else None
     if values is None:
         return None
     third = count // 3
     first, second, last = median(values[:third]), median(values[third : 2 * third]), median(values[-third:])
-    # What was taken once or twice, as by the first film, is a step, and no longer grows at its end.
     sixth = third // 2
-    still_grows = median(values[-third:-sixth]) < median(values[-sixth:])
-    return (first, last) if first < second < last and still_grows else None
+    at_its_end = median(values[-sixth:]) - median(values[-third:-sixth])
+    least = LEAST_RISE * (last - first)
+    grows = first < last and min(second - first, last - second, at_its_end) > least
+    return (first, last) if grows else None
 
 
 def memory_growing(view: HintView) -> Grounds | None:
@@ -85,11 +93,11 @@ def gpu_idle(view: HintView) -> Grounds | None:
     """The GPU has nothing to do; exactly 0 % counts."""
     if view.facts.device_type != "cuda":
         return None
-    used, updates = view.resource("resource/gpu_utilisation_mean", GPU_SAMPLES), view.resource("update", GPU_SAMPLES)
-    # Before the first update a GPU has little to do: worlds are made, and kernels compiled.
-    if used is None or updates is None or updates[0] < 1 or max(used) > IDLE_GPU_PERCENT:
+    used, updates = view.resource("resource/gpu_utilisation", GPU_SAMPLES), view.resource("update", GPU_SAMPLES)
+    # Before a process's first update a GPU has little to do: worlds are made, and kernels compiled.
+    if used is None or updates is None or updates[0] <= view.first_sampled_update or fmean(used) > IDLE_GPU_PERCENT:
         return None
-    return {"percent": used[-1], "lanes": view.facts.num_lanes}
+    return {"percent": fmean(used), "lanes": view.facts.num_lanes}
 
 
 def processes_replaced(view: HintView) -> Grounds | None:
@@ -101,8 +109,8 @@ def processes_replaced(view: HintView) -> Grounds | None:
 def _free_cores(view: HintView) -> float | None:
     """Cores that nobody uses; None where the run is too short to care, or that is not known."""
     seconds = view.latest("time/total_seconds")
-    machine = view.resource("resource/system_cpu_percent_mean", GPU_SAMPLES)
-    own = view.resource("resource/process_cpu_percent_mean", GPU_SAMPLES)
+    machine = view.resource("resource/system_cpu_percent_mean", RECENT_SAMPLES)
+    own = view.resource("resource/process_cpu_percent_mean", RECENT_SAMPLES)
     if seconds is None or seconds < WORTH_TUNING_SECONDS or machine is None or own is None:
         return None
     cores = view.facts.usable_cores

@@ -103,6 +103,8 @@ class HintView:
         self.replacements: deque[tuple[int, str]] = deque(maxlen=RECENT_ROWS)
         """update and log of each worker or actor that was lost and replaced"""
         self.resources: deque[dict[str, float]] = deque(maxlen=MOST_RESOURCES)
+        self.first_sampled_update = 0.0
+        """that of this process's first sample: later ones were taken after an update of its own"""
         self._rows: deque[dict[str, float]] = deque(maxlen=RECENT_ROWS)
         self._blocks: dict[str, deque[float | None]] = {name: deque(maxlen=MOST_BLOCKS) for name in LONG_REMEMBERED}
 
@@ -130,6 +132,8 @@ class HintView:
 
     def note_resources(self, report: ResourceReport) -> None:
         """Take in a row of resources.jsonl, and which update it came after."""
+        if not self.resources:
+            self.first_sampled_update = float(report.update)
         known = {name: value for name, value in report.metrics.items() if isfinite(value)}
         self.resources.append({**known, "update": float(report.update)})
 

@@ -15,6 +15,8 @@ CHECK_EVERY_UPDATES = 10
 """Conditions look at many rows, so that looking after each would tell the same and cost ten times as much."""
 CHECK_EVERY_SECONDS = 60.0
 """Where updates are long, the disk is not to fill before ten of them are made."""
+COOLDOWN_SECONDS = 600.0
+"""A fast run makes hundreds of updates a second, and nobody reads the same as often."""
 REPLACEMENTS = ("worker_replaced", "actor_replaced")
 
 
@@ -22,7 +24,7 @@ class Hints:
     """Looks at the latest records now and then, and tells what it finds as events.
 
     A hint that was given is not given again for `cooldown_updates` updates, whoever stopped and resumed the run
-    meanwhile.
+    meanwhile, nor by the same process for ten minutes.
     """
 
     def __init__(
@@ -39,7 +41,7 @@ class Hints:
         Args:
           facts: what the run is.
           notify: is given the hints; they come back through `receive`, which passes over them.
-          cooldown_updates: how long a hint is not repeated.
+          cooldown_updates: how long a hint is not repeated; 0: it is repeated each time that is looked.
           off: names of hints that are not to be given.
           now: the clock.
 
@@ -51,6 +53,8 @@ class Hints:
         self._cooldown_updates = cooldown_updates
         self._view = HintView(facts)
         self._told: dict[str, int] = {}
+        self._now = now
+        self._told_at: dict[str, float] = {}  # of this process: no clock outlives it that nobody can set
         self._due = EverySeconds(CHECK_EVERY_SECONDS, now)
         self._due.due()  # not at the very first update
 
@@ -87,11 +91,18 @@ class Hints:
         update = self._view.update
         for rule in self._rules:
             last = self._told.get(rule.name)
-            if last is not None and update < last + self._cooldown_updates:
+            if last is not None and self._is_cooling(rule.name, update - last):
                 continue
             grounds = rule.when(self._view)
             # An evaluation comes after its update, which may have said the same: once is enough whatever the cool-down.
             if grounds is not None and last != update:
-                self._told[rule.name] = update
+                self._told[rule.name], self._told_at[rule.name] = update, self._now()
                 facts = {"rule": rule.name, "update": update, **grounds}
                 self._notify(Event(HINT, rule.spoken(grounds), "warning", facts))
+
+    def _is_cooling(self, name: str, updates_since: int) -> bool:
+        if self._cooldown_updates == 0:
+            return False
+        told_at = self._told_at.get(name)
+        is_recent = told_at is not None and self._now() - told_at < COOLDOWN_SECONDS
+        return is_recent or updates_since < self._cooldown_updates

@@ -98,11 +98,17 @@ class JsonlStream:
 
     def _rotate(self) -> None:
         self._file.close()
-        set_aside(self._path)
+        try:
+            set_aside(self._path)
+            self._let_go()
+        finally:  # where that fails, whoever tries again goes on with what is there then
+            self._open()
+            self._sha256, self._bytes, self._taken_up = hashlib.sha256(), 0, False
+
+    def _let_go(self) -> None:
+        """Delete archives that are more than are to be kept, but for what the newest checkpoints may go back to."""
         if self._retain_archives:
             prune(self._path, self._retain_archives, before=min(self._needed_after, default=None))
-        self._open()
-        self._sha256, self._bytes = hashlib.sha256(), 0
 
     def state(self) -> StateTree:
         """The file's length and checksum, once all of it is on the disk, and the number of its last archive.
@@ -111,6 +117,7 @@ class JsonlStream:
         """
         with self._one_at_a_time:
             self._take_up_whole_lines()
+            self._let_go()  # also before the file is full again: fewer may be kept than when the run was begun
             os.fsync(self._file.fileno())
             archive, length = self._last_archive(), self._length()
             self._note_checkpoint(archive, length)

@@ -18,11 +18,11 @@ class Latest:
         self._unwritten: UpdateReport | None = None
 
     def receive(self, record: Record) -> None:
-        """Write an update, if the last one written is long enough ago."""
+        """Keep an update, and write it once the last one written is long enough ago, whatever record comes then."""
         if isinstance(record, UpdateReport):
             self._unwritten = record
-            if self._throttle.due():
-                self._write()
+        if self._unwritten is not None and self._throttle.due():
+            self._write()
 
     def state(self) -> StateTree:
         """Nothing: the file is made anew."""

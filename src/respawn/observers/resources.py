@@ -18,6 +18,7 @@ from respawn.observers.family import descendants
 from respawn.observers.gpu import Gpu, find_gpu
 from respawn.observers.ticker import Ticker
 from respawn.observers.whereabouts import Whereabouts
+from respawn.processes.limits import memory_limit
 from respawn.runs.disk import room_on_disk
 
 WINDOWED = ("gpu_utilisation", "process_cpu_percent", "process_rss_mib", "system_cpu_percent")
@@ -55,6 +56,7 @@ class Resources:
         self._windows = {name: Window(window_samples) for name in WINDOWED}
         self._where = Whereabouts(begins_at)
         self._own = psutil.Process()
+        self._is_missed = False  # whether the newest sample could not be had
         if self._gpu is None and device.startswith("cuda"):
             message = "the NVIDIA driver does not say what the GPU does, so resources.jsonl says nothing of it"
             notify(Event("gpu_not_watched", message, "warning"))
@@ -83,7 +85,12 @@ class Resources:
         self._ticker.check()
 
     def _sample(self) -> None:
-        metrics = self._measure()
+        try:
+            metrics = self._measure()
+        except (OSError, psutil.Error) as error:  # a disk that does not answer, no handle left: it may pass
+            self._tell_of(error)
+            return
+        self._is_missed = False
         for name, window in self._windows.items():
             value = metrics.get(f"resource/{name}", nan)
             if not isnan(value):
@@ -92,14 +99,25 @@ class Resources:
                 metrics[f"resource/{name}_mean"] = window.mean()
         self._notify(ResourceReport(*self._where.update_and_decisions(), metrics))
 
+    def _tell_of(self, error: Exception) -> None:
+        """Once, until a sample is had again."""
+        if not self._is_missed:
+            self._is_missed = True
+            message = f"what the run uses could not be sampled ({error}); that is tried again and again"
+            self._notify(Event("not_sampled", message, "warning"))
+
     def _measure(self) -> dict[str, float]:
         disk = room_on_disk(self._folder)
-        memory = psutil.virtual_memory()
+        memory, allowed = psutil.virtual_memory(), memory_limit()
+        percent, available = memory.percent, memory.available
+        if allowed is not None:  # a container is killed by its own limit, however much its host has left
+            percent = max(percent, allowed.percent)
+            available = min(available, max(0, allowed.bytes - allowed.used_bytes))
         return {
             **self._about_processes(),
             "resource/system_cpu_percent": psutil.cpu_percent(),
-            "resource/system_memory_percent": memory.percent,
-            "resource/system_memory_available_gib": memory.available / 2**30,
+            "resource/system_memory_percent": percent,
+            "resource/system_memory_available_gib": available / 2**30,
             "resource/disk_free_gib": disk.free_gib,
             "resource/disk_free_share": disk.free_share,
             **self._about_gpu(),

@@ -44,7 +44,8 @@ def dump_stacks(folder: Path, why: str, sentence: str, doing: Sequence[Doing]) -
     path = folder / f"{why}-{datetime.now(UTC):%Y%m%dT%H%M%S.%f}Z.txt"
     phases = [f"{each.thread}: {each.phase} for {each.seconds:.1f} s" for each in doing]
     path.write_text("\n".join([sentence, *phases, "", *_stacks()]), encoding="utf-8")
-    for old in sorted(folder.glob(f"{why}-*.txt"))[:-MOST_DUMPS]:
+    others = sorted(each for each in folder.glob(f"{why}-*.txt") if each != path)  # not always older: clocks are set
+    for old in others[: -(MOST_DUMPS - 1)]:
         old.unlink(missing_ok=True)
     return path
 

@@ -62,7 +62,8 @@ def export_stream(folder: RunFolder, stream: str, to: Path, kind: Format, tell: 
         if not count == written == kept:
             raise RunFolderError(
                 f"{stream} had {count} rows, of which {written} were read again and {kept} are in the file: the run "
-                "was resumed from an older checkpoint meanwhile, or the disk is at fault; export again"
+                "was resumed from an older checkpoint meanwhile, or let go of its oldest rows "
+                "(observers.retain-archives), or the disk is at fault; export again"
             )
     return Exported(stream, count, len(columns), path)
 

@@ -27,13 +27,17 @@ def archive_of(path: Path, state: Mapping[str, Any]) -> int | None:
 
     Raises:
       RunFolderError: archives that were there are gone, the newest ones too.
+      RowsLetGo: the last archive of then is gone, from whose number those after it would go on.
     """
-    then, now = int(state.get("archive", 0)), max(archive_numbers(path), default=0)
+    numbers = archive_numbers(path)
+    then, now = int(state.get("archive", 0)), max(numbers, default=0)
     if now < then:
         raise RunFolderError(
             f"{path} should have archives up to number {then}, but the last is {now}; "
             "put them back, for the rows that are missing cannot be made again"
         )
+    if 0 < then < min(numbers):
+        raise _let_go(path, then)
     return None if now == then else then + 1
 
 
@@ -88,7 +92,11 @@ def open_kept(path: Path, archive: int) -> IO[bytes]:
     except ArchiveMissing:
         if archive >= min(archive_numbers(path), default=0):
             raise
-    raise RowsLetGo(
+    raise _let_go(path, archive)
+
+
+def _let_go(path: Path, archive: int) -> RowsLetGo:
+    return RowsLetGo(
         f"archive {archive} of {path} was deleted, as observers.retain-archives asks: its rows are gone, and a run "
         "cannot go back to them"
     )

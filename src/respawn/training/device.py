@@ -5,6 +5,7 @@ import os
 import torch
 
 from respawn.errors import ConfigError
+from respawn.processes.limits import usable_cores
 
 
 def resolve_device(name: str, *, wants_gpu: bool) -> torch.device:
@@ -31,7 +32,7 @@ def resolve_device(name: str, *, wants_gpu: bool) -> torch.device:
 
 def resolve_threads(threads: int) -> int:
     """How many threads a setting means on this machine; raises ConfigError where they would only hinder each other."""
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    cores = usable_cores()
     if threads > 4 * cores:
         raise ConfigError(
             f"--threads must be at most {4 * cores} here, four for each usable core, not {threads}; 0: one per core"

@@ -81,11 +81,16 @@ def test_a_hint_says_its_grounds_and_its_action_apart(made):
 
 
 def test_a_hint_that_was_not_given_again_though_it_could_have_been_is_over(made):
-    made.event(hint(20)).updates(250)
+    made.event(hint(20), 700.0).updates(250)
     assert about(made, "hint kl-large").severity == "warning"
     made.updates(251)
     finding = about(made, "hint kl-large")
     assert finding.severity == "note" and finding.sentence.startswith("hint kl-large, once at update 20, not since: ")
+
+
+def test_a_hint_of_a_fast_run_is_not_over_before_its_ten_minutes_are(made):
+    made.event(hint(20), 600.0).updates(2000)
+    assert about(made, "hint kl-large").severity == "warning"
 
 
 def test_who_reached_the_goal_needs_no_hints(made):

@@ -1,12 +1,16 @@
 """Findings from what the run was told of while it went on: each kind of event with what to do about it."""
 
 from collections.abc import Iterator, Mapping
+from datetime import datetime
+from math import inf
 
 from respawn.evaluation.inspection.finding import Finding, Severity, then
 from respawn.evaluation.inspection.findings_process import untold_failure
 from respawn.evaluation.inspection.happenings import HINT, Group
 from respawn.evaluation.inspection.inspect import Inspection
+from respawn.evaluation.inspection.life import Life
 from respawn.evaluation.inspection.salvage import config_number
+from respawn.observers.hints import COOLDOWN_SECONDS
 
 _NOTHING = "none is needed"
 ADVICE: Mapping[str, tuple[Severity, str]] = {
@@ -34,6 +38,10 @@ ADVICE: Mapping[str, tuple[Severity, str]] = {
     "stopped": ("note", "none is needed: it was resumed since"),
     "slow_step": ("note", "none is needed, unless it comes again and again"),
     "clock_jumped": ("note", "see to the clock (timedatectl status); limits and rates go by another one"),
+    "not_sampled": (
+        "note",
+        "until that is over resources.jsonl has no samples, which harms nothing else",
+    ),
     "gpu_not_watched": ("note", "none is needed: resources.jsonl lacks the GPU until NVIDIA's driver answers NVML"),
     "film_failed": ("note", "none is needed: no number depends on films"),
     "film_differs": ("note", "none is needed: no number depends on films"),
@@ -87,11 +95,21 @@ def _hint(seen: Inspection, group: Group) -> Finding:
     life, given = seen.life, group.facts.get("update")
     again = config_number(seen.config, "observers", "hint_cooldown_updates", 200.0)
     is_over = isinstance(given, int) and (life.last_update or 0) > given + 1.1 * again + 10
+    is_over &= _seconds_since(group, life) > 1.1 * COOLDOWN_SECONDS
     sentence, _, action = group.message.partition(": ")
     at = f" at update {given:,}" if isinstance(given, int) else ""
     when = (", last" if at and group.count > 1 else "") + at + (", not since" if is_over else "")
     severity: Severity = "note" if is_over or life.goal_reached else "warning"
     return Finding(severity, f"{group.kind}, {_times(group)}{when}: {sentence}", action or "docs/hints.md")
+
+
+def _seconds_since(group: Group, life: Life) -> float:
+    """From when it was last told to the newest row; infinite where either does not say."""
+    try:
+        told = datetime.fromisoformat(group.last_time).timestamp()
+    except ValueError:
+        return inf
+    return inf if life.last_row_seconds is None else life.last_row_seconds - told
 
 
 def _times(group: Group) -> str:

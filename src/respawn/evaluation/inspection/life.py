@@ -54,6 +54,8 @@ class Life:
     """it is alive, and the sign of life that is due has not come"""
     last_update: int | None
     last_decisions: int | None
+    last_row_seconds: float | None
+    """since 1970, when the newest row of updates was made; None: it does not say"""
 
 
 def read_life(folder: RunFolder, config: dict[str, Any], salvage: Salvage, now: float) -> Life:
@@ -97,6 +99,7 @@ def read_life(folder: RunFolder, config: dict[str, Any], salvage: Salvage, now: 
         is_silent=is_alive and _is_silent(ages, beat, update, config),
         last_update=update.get("update"),
         last_decisions=update.get("decisions"),
+        last_row_seconds=_number(update.get("time/unix")),
     )
 
 
@@ -170,6 +173,10 @@ def _age(seconds: Any, path: Path, now: float) -> float | None:
     except OSError:
         return None
     return max(0.0, now - stat.st_mtime) if stat.st_size else None
+
+
+def _number(value: Any) -> float | None:
+    return float(value) if isinstance(value, int | float) else None
 
 
 def _seconds(time: Any) -> float | None:

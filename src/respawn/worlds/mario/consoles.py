@@ -1,7 +1,6 @@
 """How the world's consoles are set up."""
 
-import os
-
+from respawn.processes.limits import usable_cores
 from respawn.worlds.mario import ram
 from respawn.worlds.mario.config import MarioConfig
 from respawn.worlds.mario.engine import PoolConfig
@@ -11,7 +10,7 @@ def pool_config(config: MarioConfig, num_lanes: int, *, draws: bool) -> PoolConf
     """One console a lane, as the settings have it; without pictures where nobody sees them."""
     return PoolConfig(
         lanes=num_lanes,
-        threads=min(config.engine_threads or _cores(), num_lanes),
+        threads=min(config.engine_threads or usable_cores(), num_lanes),
         skip=config.frame_skip,
         kind="grey" if draws else "none",
         height=config.picture_size,
@@ -20,7 +19,3 @@ def pool_config(config: MarioConfig, num_lanes: int, *, draws: bool) -> PoolConf
         max_of_two=config.max_of_two and draws,
         watch=ram.WATCHED,
     )
-
-
-def _cores() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
