@@ -3,13 +3,15 @@ import os
 import shutil
 import subprocess
 import sys
+from contextlib import suppress
 
 import pytest
 import torch
 
+from killing import Killed, killed_before_change
 from respawn.checkpoints import checkpointer as module
 from respawn.checkpoints import store
-from respawn.checkpoints.checkpointer import Checkpointer
+from respawn.checkpoints.checkpointer import Checkpointer, put_back
 from respawn.checkpoints.config import CheckpointsConfig
 from respawn.checkpoints.store import (
     Identity,
@@ -170,10 +172,48 @@ def test_saving_an_update_again_replaces_it(tmp_path):
     assert names(tmp_path) == ["u00000001"]
 
 
+def test_killed_anywhere_while_saving_an_update_again_one_of_the_two_is_left(tmp_path):
+    number, folder = 0, tmp_path / "checkpoints"
+    while True:
+        shutil.rmtree(folder, ignore_errors=True)
+        checkpointer = make(tmp_path, keep_last=1, keep_best=0)
+        save(checkpointer, 1)
+        with killed_before_change(number) as made, suppress(Killed):
+            checkpointer.save(parts(7), Clock(updates=1), {})
+        put_back(folder)  # as whoever takes the run up does first
+        found = find_newest(folder)
+        assert found is not None and read_part(found.path, found.manifest, "a")["number"] in (1, 7), made
+        make(tmp_path).clean()
+        assert names(tmp_path) == ["u00000001"] and not list(folder.glob(".*"))
+        if len(made) < number:
+            break
+        number += 1
+    assert made.count("rename") == 2
+
+
+@pytest.mark.parametrize("fails_at", [1, 2])
+def test_interrupted_between_two_names_the_one_that_was_there_has_its_own_again(tmp_path, monkeypatch, fails_at):
+    checkpointer, real, calls = make(tmp_path), os.rename, []
+    save(checkpointer, 1)
+
+    def interrupted(*arguments):
+        calls.append(arguments)
+        if len(calls) == fails_at:
+            raise KeyboardInterrupt
+        return real(*arguments)
+
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr(os, "rename", interrupted)
+        checkpointer.save(parts(7), Clock(updates=1), {})
+    found = find_newest(tmp_path / "checkpoints")
+    assert read_part(found.path, found.manifest, "a")["number"] == 1
+    assert names(tmp_path) == ["u00000001"]
+
+
 def test_leftovers_are_cleaned_and_nothing_else(tmp_path):
     checkpointer = make(tmp_path)
     save(checkpointer, 1)
-    for name in (".writing-u00000002-99", ".deleting-u00000000", "damaged-u00000003", "notes"):
+    for name in (".writing-u00000002-99", ".deleting-u00000000", ".superseded-u00000001", "damaged-u00000003", "notes"):
         (tmp_path / "checkpoints" / name).mkdir()
     (tmp_path / "checkpoints" / ".writing-u00000002-99" / "a.json").write_text("{")
     checkpointer.clean()

@@ -52,9 +52,9 @@ def test_the_best_are_kept_and_of_two_equals_the_earlier():
 
 
 def test_no_number_is_never_the_best():
-    nan = float("nan")
-    assert kept(history(nan, 1.0, nan, 2.0, nan, nan), keep_last=1) == [3, 5]
-    assert best(history(nan, nan), CheckpointsConfig()) == set()
+    nan, infinite = float("nan"), float("inf")
+    assert kept(history(nan, 1.0, infinite, 2.0, -infinite, nan), keep_last=1) == [3, 5]
+    assert best(history(nan, infinite, -infinite), CheckpointsConfig()) == set()
 
 
 def test_another_metric_may_say_what_best_means():

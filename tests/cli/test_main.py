@@ -130,12 +130,20 @@ def test_ctrl_c_after_the_end_changes_nothing():
     assert "KeyboardInterrupt" not in done.stderr
 
 
-def test_sigterm_is_told_as_ctrl_c_is():
-    killed = "from respawn.cli import doctor; doctor.main = lambda words: os.kill(os.getpid(), signal.SIGTERM)"
+@pytest.mark.parametrize(("name", "code"), [("SIGTERM", 143), ("SIGHUP", 129)])
+def test_signals_are_told_as_ctrl_c_is(name, code):
+    killed = f"from respawn.cli import doctor; doctor.main = lambda words: os.kill(os.getpid(), signal.{name})"
     leave = "sys.argv = ['respawn', 'doctor']; from respawn.cli.main import main_and_leave; main_and_leave()"
-    code = f"import os, signal, sys; {killed}; {leave}"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
-    assert (done.returncode, done.stderr) == (143, "respawn: interrupted\n")
+    program = f"import os, signal, sys; {killed}; {leave}"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (code, "respawn: interrupted\n")
+
+
+def test_nohup_is_heard_by_every_verb():
+    killed = "from respawn.cli import doctor; doctor.main = lambda words: os.kill(os.getpid(), signal.SIGHUP) or 0"
+    leave = "sys.argv = ['respawn', 'doctor']; from respawn.cli.main import main_and_leave; main_and_leave()"
+    program = f"import os, signal, sys; signal.signal(signal.SIGHUP, signal.SIG_IGN); {killed}; {leave}"
+    assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0
 
 
 def test_places_that_may_not_be_read_are_no_failure(respawn, monkeypatch):

@@ -1,7 +1,7 @@
 """What a trial is worth."""
 
 from dataclasses import replace
-from math import nan
+from math import inf, nan
 
 import pytest
 from small_studies import definition_of, tiny
@@ -66,6 +66,6 @@ def test_nothing_is_known_of_a_run_without_evaluations():
 
 def test_an_evaluation_must_say_the_objective():
     assert value_of(report(**{"evaluation/return_mean": 2.5}), definition_of()) == 2.5
-    for metrics in ({}, {"evaluation/return_mean": nan}):
+    for metrics in ({}, {"evaluation/return_mean": nan}, {"evaluation/return_mean": inf}):
         with pytest.raises(LearningError, match="the evaluation at update 3 says no evaluation/return_mean"):
             value_of(report(**metrics), definition_of())

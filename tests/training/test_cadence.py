@@ -66,7 +66,7 @@ def test_checkpoints_are_due_by_time(monkeypatch):
 def test_a_checkpoint_is_due_when_an_evaluation_is_the_best_so_far():
     cadence = make()
     due = []
-    for update, score in enumerate([None, 5.0, 5.0, math.nan, 4.0, 6.0], start=1):
+    for update, score in enumerate([None, 5.0, 5.0, math.nan, math.inf, 6.0], start=1):
         cadence.judged(judgement(update, score))
         if cadence.checkpoint_due(Clock(updates=update)):
             due.append(update)
@@ -109,7 +109,7 @@ def with_goal(stop_at=0.9, stop_after=2):
 def test_a_goal_must_be_reached_so_many_times_in_a_row():
     cadence = with_goal()
     reached = []
-    for update, score in enumerate([0.95, 0.5, None, 0.9, math.nan, 0.9, 1.0], start=1):
+    for update, score in enumerate([0.95, 0.5, None, 0.9, math.inf, 0.9, 1.0], start=1):
         cadence.judged(judgement(update, score))
         reached.append(cadence.finished(Clock(updates=update)))
     assert reached == [False] * 6 + [True]

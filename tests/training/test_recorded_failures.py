@@ -11,7 +11,7 @@ from respawn.errors import ConfigError, WorldError
 from respawn.runs.layout import RunFolder, create
 from respawn.runs.metadata import read_status, write_status
 from respawn.runs.reader import read_events
-from respawn.training import launch
+from respawn.training import failures, launch
 from respawn.training.config import RunConfig
 from respawn.training.failures import failure_recorded, interruption_recorded, record_failure
 
@@ -58,11 +58,38 @@ def test_a_shortage_of_memory_is_left_to_those_who_may_know_a_way_on(folder, err
 
 
 def test_a_signal_while_it_is_put_together_again(folder):
-    raised_while(interruption_recorded(folder, "it stepped down"), KeyboardInterrupt())
+    with folder.lock():
+        raised_while(interruption_recorded(folder, "it stepped down"), KeyboardInterrupt())
+        raised_while(
+            interruption_recorded(folder, "it was put together"), KeyboardInterrupt()
+        )  # who knew more has said it
     status = read_status(folder)
     assert (status.status, status.facts["cause"]) == ("stopped", "it was interrupted while it stepped down")
     raised_while(interruption_recorded(folder, "it stepped down"), LOST)  # which is somebody else's to record
     assert read_status(folder).status == "stopped"
+
+
+def test_a_signal_hides_behind_neither_damage_nor_a_disk(folder, monkeypatch):
+    (folder.checkpoints / "u00000003").mkdir()
+
+    def full(*arguments, **facts):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    with folder.lock():
+        with monkeypatch.context() as patch:
+            patch.setattr(failures, "write_status", full)
+            signal = KeyboardInterrupt()
+            raised_while(interruption_recorded(folder, "it stepped down"), signal)
+            assert "could not be recorded" in signal.__notes__[0] and "No space left" in signal.__notes__[0]
+        raised_while(interruption_recorded(folder, "it stepped down"), KeyboardInterrupt())
+    status = read_status(folder)
+    assert (status.status, status.facts["updates"]) == ("stopped", 0)
+
+
+def test_a_failure_is_recorded_also_where_all_checkpoints_are_damaged(folder):
+    (folder.checkpoints / "u00000003").mkdir()
+    raised_while(failure_recorded(folder), LOST)
+    assert read_status(folder).status == "failed" and folder.failure.exists() and len(events(folder)) == 1
 
 
 def test_a_disk_that_is_full_hides_neither_the_failure_nor_how_the_run_is(folder, monkeypatch):

@@ -17,6 +17,9 @@ from respawn.contracts.clock import Clock
 from respawn.contracts.saveable import Saveable
 from respawn.errors import CheckpointError, CheckpointWriteError
 
+_WRITING, _DELETING, _SUPERSEDED = ".writing-", ".deleting-", ".superseded-"
+"""How the names begin of what is no checkpoint: not yet, not any more, and not unless the one in its place fails."""
+
 
 class Checkpointer:
     """Saves and finds the checkpoints of one run, each a folder named after its update."""
@@ -29,7 +32,7 @@ class Checkpointer:
     def save(self, parts: Mapping[str, Saveable], clock: Clock, metrics: Mapping[str, float]) -> Path:
         """Write all parts; either the whole checkpoint appears under its name or nothing does."""
         final = self._folder / f"u{clock.updates:08d}"
-        aside = self._folder / f".writing-{final.name}-{os.getpid()}"
+        aside = self._folder / f"{_WRITING}{final.name}-{os.getpid()}"
         # Asked before anything is written, so that a part that fails is not taken for a disk that does.
         states = {name: part.state() for name, part in parts.items()}
         try:
@@ -77,7 +80,7 @@ class Checkpointer:
             except CheckpointError:
                 continue  # a damaged one is evidence: it is named when the run is resumed, and never deleted
         for name in to_delete(manifests, self._config):
-            doomed = self._folder / f".deleting-{name}"
+            doomed = self._folder / f"{_DELETING}{name}"
             try:
                 (self._folder / name).rename(doomed)
             except OSError as error:
@@ -97,8 +100,18 @@ class Checkpointer:
 
     def clean(self) -> None:
         """Remove what a process that was killed left half-written or half-deleted."""
-        for leftover in (*self._folder.glob(".writing-*"), *self._folder.glob(".deleting-*")):
-            shutil.rmtree(leftover, ignore_errors=True)
+        put_back(self._folder)
+        for prefix in (_WRITING, _DELETING, _SUPERSEDED):
+            for leftover in self._folder.glob(f"{prefix}*"):
+                shutil.rmtree(leftover, ignore_errors=True)
+
+
+def put_back(folder: Path) -> None:
+    """Bring back a checkpoint that was to be replaced by a process that was killed before it was."""
+    for superseded in folder.glob(f"{_SUPERSEDED}*"):
+        final = folder / superseded.name.removeprefix(_SUPERSEDED)
+        if not final.exists():
+            superseded.rename(final)
 
 
 def _remedy(error: OSError) -> str:
@@ -126,12 +139,14 @@ def _sync_folder(path: Path) -> None:
 
 
 def _put_in_place(aside: Path, final: Path) -> None:
-    if final.exists():
-        # Only after a resume from an older checkpoint can this update have been saved before.
-        superseded = final.with_name(f".deleting-{final.name}")
-        shutil.rmtree(superseded, ignore_errors=True)
-        final.rename(superseded)
+    """Give it its name. Two folders cannot change places at once, so until it has it the other one is kept."""
+    superseded = final.with_name(f"{_SUPERSEDED}{final.name}")
+    try:
+        if final.exists():  # where its evaluation failed, or a run was resumed from an older one
+            shutil.rmtree(superseded, ignore_errors=True)
+            final.rename(superseded)
         aside.rename(final)
-        shutil.rmtree(superseded, ignore_errors=True)
-    else:
-        aside.rename(final)
+    except BaseException:
+        put_back(final.parent)
+        raise
+    shutil.rmtree(superseded, ignore_errors=True)

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from datetime import datetime
-from math import isnan, nan
+from math import isfinite, nan
 
 from respawn.checkpoints.config import CheckpointsConfig
 from respawn.checkpoints.manifest import Manifest
@@ -23,7 +23,7 @@ def best(manifests: Mapping[str, Manifest], config: CheckpointsConfig) -> set[st
 def in_order_of_merit(manifests: Mapping[str, Manifest], config: CheckpointsConfig) -> list[str]:
     """The names of those that were evaluated, the best first; the earlier of two equals."""
     scores = {name: manifest.metrics.get(config.best_metric, nan) for name, manifest in manifests.items()}
-    judged = [name for name, score in scores.items() if not isnan(score)]
+    judged = [name for name, score in scores.items() if isfinite(score)]
     return sorted(judged, key=lambda name: (-scores[name], manifests[name].updates))
 
 

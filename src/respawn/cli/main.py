@@ -77,22 +77,28 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 class Terminated(KeyboardInterrupt):
-    """SIGTERM: what Ctrl-C cleans up after is cleaned up after this as well. A training saves first, by itself."""
+    """What Ctrl-C cleans up after is cleaned up after this as well. A training saves first, by itself."""
 
-    exit_code = 128 + signal.SIGTERM
+    def __init__(self, number: int) -> None:
+        super().__init__()
+        self.exit_code = 128 + number
 
 
 def _terminate(number: int, frame: FrameType | None) -> NoReturn:
-    raise Terminated
+    raise Terminated(number)
 
 
 def main_and_leave() -> NoReturn:
     """Run the command of this process's own words, and end the process."""
-    signal.signal(signal.SIGTERM, _terminate)
+    ending = [signal.SIGTERM]
+    if hasattr(signal, "SIGHUP") and signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:  # else 'nohup' says no
+        ending.append(signal.SIGHUP)
+    for number in ending:
+        signal.signal(number, _terminate)
     exit_code = main()
     # All is said and done: a signal that comes now would only spoil the exit code.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    for number in (signal.SIGINT, *ending):
+        signal.signal(number, signal.SIG_IGN)
     sys.exit(exit_code)
 
 

@@ -5,7 +5,7 @@ The best of many is partly the luckiest: its value was chosen for being high. On
 
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
-from math import isnan
+from math import isfinite
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -75,7 +75,7 @@ def judge_again(row: TrialRow, definition: Definition, runs_dir: Path, episodes:
         finally:
             parts.close()
     value = report.metrics.get(definition.objective)
-    if value is None or isnan(value):
+    if value is None or not isfinite(value):
         raise LearningError(f"run {row.run} says no {definition.objective} on fresh seeds")
     weights_sha256 = found.manifest.weights_sha256
     return Final(row.trial, row.run, found.path.name, weights_sha256, value, episodes, FRESH_SEED_BASE)

@@ -1,7 +1,7 @@
 """What a trial is worth: one number from its evaluations."""
 
 from collections.abc import Sequence
-from math import inf
+from math import inf, isfinite
 from statistics import fmean
 
 from respawn.contracts.records import EvaluationReport
@@ -30,7 +30,7 @@ def values_of(folder: RunFolder, definition: Definition) -> list[float]:
 def value_of(report: EvaluationReport, definition: Definition) -> float:
     """The objective in one evaluation; raises LearningError where it is no number."""
     value = report.metrics.get(definition.objective)
-    if value is None or value != value:
+    if value is None or not isfinite(value):
         raise LearningError(f"the evaluation at update {report.update} says no {definition.objective}")
     return value
 
@@ -40,7 +40,7 @@ def reaches_goal(reports: Sequence[EvaluationReport], config: RunConfig) -> bool
     goal, times = config.evaluation.stop_at, config.evaluation.stop_after
     if goal is None or len(reports) < times:
         return False
-    return all(report.metrics.get(config.checkpoints.best_metric, -inf) >= goal for report in reports[-times:])
+    return all(goal <= report.metrics.get(config.checkpoints.best_metric, -inf) < inf for report in reports[-times:])
 
 
 def score(values: Sequence[float], definition: Definition, *, goal_reached: bool = False) -> float:

@@ -1,6 +1,6 @@
 """When to evaluate, when to save, when to stop. None of it changes a number that training computes."""
 
-from math import isnan
+from math import isfinite
 from time import monotonic
 
 from respawn.checkpoints.config import CheckpointsConfig
@@ -70,10 +70,12 @@ class Cadence:
         """Take note of an evaluation."""
         self._judged_update = report.update
         score = report.metrics.get(self._checkpoints.best_metric)
+        if score is not None and not isfinite(score):
+            score = None  # neither the best nor a goal, as the event says that tells of it
         if self._evaluation.stop_at is not None:
             reached = score is not None and score >= self._evaluation.stop_at
             self._times_reached = self._times_reached + 1 if reached else 0
-        if score is not None and not isnan(score) and (self._best is None or score > self._best):
+        if score is not None and (self._best is None or score > self._best):
             self._improved = True
             self._best = score
 

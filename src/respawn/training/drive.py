@@ -42,8 +42,14 @@ def drive(run: Run, folder: RunFolder, shortage: Shortage, stop_when: StopWhen |
     """
     reason: str | None = None
     run.observers.remember(shortage.observer_failures)
-    # Signals outermost: one that comes while a failure is being saved and recorded must cost neither.
-    with stop_on_signals(run.cadence, run.tell) as shutdown, _status_kept(run, folder, shortage, shutdown):
+    shutdown = Shutdown()
+    # Signals outermost: one that comes while a failure is being saved and recorded must cost neither, and one that
+    # comes as late as when their handlers are put back must not be lost on whoever goes on after that failure.
+    with (
+        shutdown.goes_before(shortage.is_survivable),
+        stop_on_signals(shutdown, run.cadence, run.tell),
+        _status_kept(run, folder, shortage, shutdown),
+    ):
         save_if_due(run)  # so that the run can be resumed from its very first moment
         with shutdown.goes_before(shortage.is_survivable, lambda: run.at_boundary):
             for _ in updates(run):

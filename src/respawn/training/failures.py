@@ -4,15 +4,16 @@ import traceback
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
 
-from respawn.checkpoints.store import Found, find_newest
+from respawn.checkpoints.store import find_newest
 from respawn.contracts.records import Event
-from respawn.errors import RunFolderError
+from respawn.errors import CheckpointError, RunFolderError
 from respawn.learners.out_of_memory import gpu_is_full, host_is_full
 from respawn.observers.jsonl import JsonlStream
 from respawn.runs.layout import RunFolder
-from respawn.runs.metadata import write_status
+from respawn.runs.metadata import read_status, write_status
 
 STEPPING = "it stepped down the memory ladder"
+ASSEMBLING = "it was put together"
 """What a run was in the middle of."""
 
 
@@ -40,7 +41,7 @@ def record_failure(folder: RunFolder, error: BaseException, *, updates: int, dec
 
 def record_alone(folder: RunFolder, error: BaseException) -> None:
     """The same, and the event that tells of it, where there is no run that could do so."""
-    updates, decisions = _saved(find_newest(folder.checkpoints))
+    updates, decisions = _saved(folder)
     record_failure(folder, error, updates=updates, decisions=decisions)
     event = Event("failed", f"failed before update {updates + 1}: {cause_of(error)}", "error")
     with (
@@ -73,13 +74,21 @@ def interruption_recorded(folder: RunFolder, meanwhile: str) -> Iterator[None]:
     """While inside, a run that says to be running is none; a signal finds nobody else to say that it is not."""
     try:
         yield
-    except KeyboardInterrupt:
-        updates, decisions = _saved(find_newest(folder.checkpoints))
-        cause = f"it was interrupted while {meanwhile}"
-        write_status(folder, "stopped", updates=updates, decisions=decisions, cause=cause)
+    except KeyboardInterrupt as error:
+        if folder.path.exists() and read_status(folder).status == "running":
+            updates, decisions = _saved(folder)
+            cause = f"it was interrupted while {meanwhile}"
+            try:
+                write_status(folder, "stopped", updates=updates, decisions=decisions, cause=cause)
+            except OSError as second:
+                error.add_note(f"and that could not be recorded in {folder.path}: {second}")
         raise
 
 
-def _saved(found: Found | None) -> tuple[int, int]:
-    """Updates and decisions that a checkpoint holds."""
+def _saved(folder: RunFolder) -> tuple[int, int]:
+    """Updates and decisions of the newest checkpoint; none where there is none that can be read."""
+    try:
+        found = find_newest(folder.checkpoints)
+    except CheckpointError:
+        return 0, 0
     return (0, 0) if found is None else (found.manifest.updates, found.manifest.decisions)

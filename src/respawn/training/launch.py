@@ -9,6 +9,7 @@ from pathlib import Path
 
 import torch
 
+from respawn.checkpoints.checkpointer import put_back
 from respawn.checkpoints.store import find_newest
 from respawn.contracts.records import Event
 from respawn.errors import CheckpointError, ConfigError, RomError, RunFolderError
@@ -20,7 +21,7 @@ from respawn.runs.metadata import new_meta, read_meta, write_meta
 from respawn.training.config import RunConfig, config_to_json
 from respawn.training.device import resolve_device, resolve_threads
 from respawn.training.drive import Outcome, StopWhen, drive
-from respawn.training.failures import STEPPING, failure_recorded, interruption_recorded, record_alone
+from respawn.training.failures import ASSEMBLING, STEPPING, failure_recorded, interruption_recorded, record_alone
 from respawn.training.first_weights import begin_with, find_first_weights, origin_of
 from respawn.training.goal import with_new_limits
 from respawn.training.memory_ladder import Shortage, describe_step
@@ -126,6 +127,7 @@ def take_up(
     """
     with folder.lock():
         before = load_config(folder)
+        put_back(folder.checkpoints)
         found = find_newest(folder.checkpoints)
         hung = about_hanging(folder)
         config = with_new_limits(before, found, updates, minutes)
@@ -171,6 +173,13 @@ def _train(
     config: RunConfig, folder: RunFolder, make: Callable[[RunConfig], Run], stop_when: StopWhen | None
 ) -> Outcome:
     """Train what `make` makes; where a GPU's memory does not suffice, again, one rung further down the ladder."""
+    with interruption_recorded(folder, ASSEMBLING):
+        return _train_down(config, folder, make, stop_when)
+
+
+def _train_down(
+    config: RunConfig, folder: RunFolder, make: Callable[[RunConfig], Run], stop_when: StopWhen | None
+) -> Outcome:
     failures: tuple[ObserverFailure, ...] = ()
     while True:
         shortage = Shortage(config, failures)

@@ -1,6 +1,7 @@
 """Putting a run together, fresh or as its newest checkpoint says, and saying what is not as it was."""
 
 import os
+import shlex
 import sys
 from collections.abc import Callable
 from contextlib import suppress
@@ -87,7 +88,8 @@ def _end_process(folder: RunFolder) -> Callable[[str], None]:
 
     def end(sentence: str) -> None:
         try:
-            said = f"respawn: run {folder.name} was ended because {sentence}; go on with: respawn resume {folder.path}"
+            command = f"respawn resume {shlex.quote(str(folder.path))}"
+            said = f"respawn: run {folder.name} was ended because {sentence}; go on with: {command}"
             with suppress(OSError):  # the terminal may be gone
                 print(said, file=sys.stderr, flush=True)  # first: what hangs may be the disk
             write_status(folder, "failed", cause=sentence)
@@ -114,9 +116,9 @@ class Reopened:
 
 def restore(run: Run, folder: RunFolder, found: Found | None, config: RunConfig) -> Reopened:
     """Take up what a checkpoint holds; all of it, unless it was made on another rung of the memory ladder."""
-    run.checkpointer.clean()
     if found is None:
         check_nothing_is_lost(folder)
+        run.checkpointer.clean()
         # A run saves before its first update, so it was killed before it made one: nothing is lost.
         run.observers.restore({name: {"bytes": 0} for name in ROW_STREAMS})
         source = find_again(folder, config)
@@ -127,6 +129,7 @@ def restore(run: Run, folder: RunFolder, found: Found | None, config: RunConfig)
     same_horizon = before.horizon_steps == now.horizon_steps
     same_lanes = before.num_lanes == now.num_lanes
     run.restore(found, rollouts_fit=same_horizon and same_lanes, replay_fits=same_horizon)
+    run.checkpointer.clean()
     for name in found.passed_over:
         run.checkpointer.set_aside(name.partition(":")[0])
     replay_is_empty = not same_horizon and holds_replay(config)

@@ -70,9 +70,14 @@ class Shutdown:
 
 
 @contextmanager
-def stop_on_signals(cadence: Cadence, notify: Callable[[Event], None]) -> Iterator[Shutdown]:
-    """While inside, the first SIGINT, SIGTERM or SIGHUP asks the run to stop at the next update; a second drops it."""
-    shutdown = Shutdown()
+def stop_on_signals(shutdown: Shutdown, cadence: Cadence, notify: Callable[[Event], None]) -> Iterator[None]:
+    """While inside, the first SIGINT, SIGTERM or SIGHUP asks the run to stop at the next update; a second drops it.
+
+    Args:
+      shutdown: remembers it, also of one that comes while the handlers before are put back.
+      cadence: is asked to stop.
+      notify: is told.
+    """
 
     def ask(number: int, frame: FrameType | None) -> None:
         if shutdown.signal is not None:
@@ -88,7 +93,7 @@ def stop_on_signals(cadence: Cadence, notify: Callable[[Event], None]) -> Iterat
 
     before = {number: signal.signal(number, ask) for number in _signals()}
     try:
-        yield shutdown
+        yield
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
