@@ -60,9 +60,7 @@ def test_a_shortage_of_memory_is_left_to_those_who_may_know_a_way_on(folder, err
 def test_a_signal_while_it_is_put_together_again(folder):
     with folder.lock():
         raised_while(interruption_recorded(folder, "it stepped down"), KeyboardInterrupt())
-        raised_while(
-            interruption_recorded(folder, "it was put together"), KeyboardInterrupt()
-        )  # who knew more has said it
+        raised_while(interruption_recorded(folder, "it was put together"), KeyboardInterrupt())
     status = read_status(folder)
     assert (status.status, status.facts["cause"]) == ("stopped", "it was interrupted while it stepped down")
     raised_while(interruption_recorded(folder, "it stepped down"), LOST)  # which is somebody else's to record

@@ -44,10 +44,13 @@ def test_one_that_comes_while_handlers_are_put_back_is_not_lost(cadence, monkeyp
         return real(number, handler)
 
     shutdown = Shutdown()
-    with pytest.raises(Interrupted) as caught, shutdown.goes_before(lambda error: True):
-        with stop_on_signals(shutdown, cadence, lambda event: None):
-            monkeypatch.setattr(signal, "signal", late)
-            raise MemoryError
+    with (
+        pytest.raises(Interrupted) as caught,
+        shutdown.goes_before(lambda error: True),
+        stop_on_signals(shutdown, cadence, lambda event: None),
+    ):
+        monkeypatch.setattr(signal, "signal", late)
+        raise MemoryError
     assert caught.value.exit_code == 143
 
 
