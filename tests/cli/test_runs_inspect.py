@@ -6,9 +6,11 @@ import math
 import pytest
 
 from hand_made import healthy
+from respawn.cli import runs_inspect
 from respawn.contracts.records import Event
 from respawn.runs.layout import RunFolder
 from respawn.runs.metadata import write_status
+from respawn.runs.rotation import set_aside
 from respawn.training.config import RunConfig, config_sha256, config_to_json
 
 
@@ -64,6 +66,17 @@ def test_what_older_rows_said_is_not_known_where_they_were_let_go_of(respawn, ma
     assert facts(shown(respawn, "pole"))["learning"].startswith("first episode ended by update 11, ")
     made.folder.updates.write_bytes(b"".join([lines[0].replace(b'"episodes": 1', b'"episodes": 0'), *lines[1:]]))
     assert facts(shown(respawn, "pole"))["learning"].startswith("first episode ended in update 2, ")
+
+
+def test_archives_are_looked_at_where_they_are_asked_for(respawn, made, monkeypatch):
+    """Of millions of rows the newest are enough, and read in seconds."""
+    lines = made.folder.updates.read_bytes().splitlines(keepends=True)
+    made.folder.updates.write_bytes(b"".join(lines[:20]))
+    set_aside(made.folder.updates)
+    made.folder.updates.write_bytes(b"".join(lines[20:]))
+    monkeypatch.setattr(runs_inspect, "INSPECTED_ROWS", 10)
+    assert facts(shown(respawn, "pole"))["learning"].startswith("first episode ended by update 21, ")
+    assert facts(shown(respawn, "pole", "--all"))["learning"].startswith("first episode ended in update 1, ")
 
 
 def test_commands_name_the_folder_where_that_is_not_the_usual_one(respawn, made, monkeypatch):

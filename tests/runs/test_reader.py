@@ -127,10 +127,39 @@ def test_a_damaged_archive_that_the_last_row_is_in_is_a_sentence(folder, damage)
 def test_read_rows_follows_a_file_that_grows(folder):
     folder.updates.write_bytes(lines(updates(1)))
     rows = read_rows(folder.updates)
-    assert next(rows)[0] == 1
+    assert next(rows)[0] == f"{folder.updates}, line 1"
     with folder.updates.open("ab") as file:
         file.write(lines(updates(2)))
-    assert [number for number, _ in rows] == [2, 3]
+    assert [place for place, _ in rows] == [f"{folder.updates}, line {number}" for number in (2, 3)]
+
+
+@pytest.mark.parametrize(("at_least", "first"), [(0, 7), (3, 7), (4, 4), (6, 4), (7, 1), (1000, 1), (None, 1)])
+def test_the_oldest_files_are_left_out_where_the_others_have_enough(folder, at_least, first):
+    for last in (3, 6):
+        folder.updates.write_bytes(lines(updates(last)[last - 3 :]))
+        set_aside(folder.updates)
+    folder.updates.write_bytes(lines(updates(9)[6:]))
+    assert list(read_updates(folder, at_least)) == updates(9)[first - 1 :]
+    archive = folder.path / "updates.jsonl.000002.gz"
+    archive.write_bytes(gzip.compress(lines(updates(6)[3:]) + b"nonsense\n"))
+    if first < 7:
+        with pytest.raises(RunFolderError, match=r"updates\.jsonl\.000002\.gz, line 4 should be a JSON object"):
+            list(read_updates(folder, at_least))
+
+
+def test_an_archive_that_is_let_go_of_while_lines_are_counted_is_the_end(folder, monkeypatch):
+    for last in (3, 6):
+        folder.updates.write_bytes(lines(updates(last)[last - 3 :]))
+        set_aside(folder.updates)
+    folder.updates.write_bytes(lines(updates(9)[6:]))
+    real = reader.open_archive
+
+    def let_go(path, number):
+        (folder.path / "updates.jsonl.000001.gz").unlink(missing_ok=True)
+        return real(path, number)
+
+    monkeypatch.setattr(reader, "open_archive", let_go)
+    assert list(read_updates(folder, 100)) == updates(9)[3:]
 
 
 def test_a_file_that_is_set_aside_between_two_looks_is_read_all_the_same(folder, monkeypatch):

@@ -17,7 +17,7 @@ def updates(values: list[float]) -> list[UpdateReport]:
 def test_only_the_tail_counts() -> None:
     summary = summarise_rows(updates([1.0, 2.0, 3.0, 5.0, 10.0]), 3, ["return/mean"])
     metric = summary.metrics["return/mean"]
-    assert (summary.rows, summary.tail_rows, summary.first_update, summary.last_update) == (5, 3, 3, 5)
+    assert (summary.tail_rows, summary.first_update, summary.last_update) == (3, 3, 5)
     assert (metric.last, metric.mean, metric.min, metric.max) == (10.0, 6.0, 3.0, 10.0)
     assert metric.std == stdev([3.0, 5.0, 10.0]) and metric.count == 3
 
@@ -57,7 +57,7 @@ def test_evaluations_never_count_among_updates(tmp_path: Path) -> None:
 
 def test_a_run_without_rows_has_no_numbers(tmp_path: Path) -> None:
     summary = summarise(RunFolder(tmp_path), 100)
-    assert all(each.rows == 0 and each.last_update is None and not each.metrics for each in summary.values())
+    assert all(each.tail_rows == 0 and each.last_update is None and not each.metrics for each in summary.values())
 
 
 def test_names_come_in_the_order_in_which_they_were_asked_for() -> None:

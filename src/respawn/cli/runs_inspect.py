@@ -14,7 +14,7 @@ from respawn.cli.tables import console, new_table, number, print_facts
 from respawn.cli.wording import command_for
 from respawn.evaluation.inspection.finding import Finding
 from respawn.evaluation.inspection.findings import findings
-from respawn.evaluation.inspection.inspect import Inspection, find_even_damaged, inspect
+from respawn.evaluation.inspection.inspect import INSPECTED_ROWS, Inspection, find_even_damaged, inspect
 from respawn.evaluation.inspection.keeping import Keeping
 from respawn.evaluation.inspection.life import Life
 from respawn.evaluation.inspection.pace import Pace
@@ -38,6 +38,8 @@ class InspectArguments:
     """name of the run, or path of its folder"""
     runs: RunsDirectory = Path("runs")
     """the folder that holds the runs"""
+    all: bool = False
+    """look at all rows; without it archives are left out where the newest files of a stream hold 50,000 rows"""
     json: bool = False
     """print JSON instead of tables"""
 
@@ -49,7 +51,8 @@ def main(words: list[str]) -> None:
     # Imported only now: torch takes seconds to load, and a mistake should be told at once.
     from respawn.training.surroundings import surroundings_of
 
-    seen = inspect(folder, around=surroundings_of(folder))
+    rows = None if arguments.all else INSPECTED_ROWS
+    seen = inspect(folder, around=surroundings_of(folder), rows=rows)
     anew = words_to_begin_anew(folder) if seen.keeping.refusal else ""
     found = findings(seen, command_for("resume", folder), anew)
     if arguments.json:
@@ -211,9 +214,14 @@ def _show_groups(seen: Inspection) -> None:
         style = _STYLES.get(group.level, "default")
         last = group.last_time[:19].replace("T", " ")
         table.add_row(
-            escape(group.kind), f"[{style}]{group.level}[/]", last, number(group.count), escape(group.message)
+            escape(group.kind),
+            f"[{style}]{escape(group.level)}[/]",
+            escape(last),
+            number(group.count),
+            escape(group.message),
         )
     print()
     console().print(table)
     if len(groups) > _MOST_GROUPS:
-        print(f"and {len(groups) - _MOST_GROUPS} more kinds: respawn runs inspect {seen.folder.name} --json")
+        command = f"{command_for('runs', seen.folder, 'inspect')} --json"
+        print(f"and {len(groups) - _MOST_GROUPS} more kinds: {command}")

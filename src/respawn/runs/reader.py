@@ -32,6 +32,7 @@ from respawn.runs.rotation import ArchiveMissing, archive_numbers, open_archive
 from respawn.runs.rows import R, Row, from_row
 
 _BLOCK_BYTES = 1 << 16
+_COUNTED_BYTES = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,9 +43,9 @@ class TimedEvent:
     event: Event
 
 
-def read_updates(folder: RunFolder) -> Iterator[UpdateReport]:
-    """All rows of updates.jsonl, in order."""
-    return _read(folder.updates, UpdateReport)
+def read_updates(folder: RunFolder, at_least: int | None = None) -> Iterator[UpdateReport]:
+    """All rows of updates.jsonl, in order; or the newest, as `read_rows` has it."""
+    return _read(folder.updates, UpdateReport, at_least)
 
 
 def read_episodes(folder: RunFolder) -> Iterator[EpisodeReport]:
@@ -52,9 +53,9 @@ def read_episodes(folder: RunFolder) -> Iterator[EpisodeReport]:
     return _read(folder.episodes, EpisodeReport)
 
 
-def read_evaluations(folder: RunFolder) -> Iterator[EvaluationReport]:
-    """All rows of evaluations.jsonl, in order."""
-    return _read(folder.evaluations, EvaluationReport)
+def read_evaluations(folder: RunFolder, at_least: int | None = None) -> Iterator[EvaluationReport]:
+    """All rows of evaluations.jsonl, in order; or the newest, as `read_rows` has it."""
+    return _read(folder.evaluations, EvaluationReport, at_least)
 
 
 def read_probes(folder: RunFolder) -> Iterator[Probe]:
@@ -69,27 +70,33 @@ def read_rulings(folder: RunFolder) -> Iterator[Ruling]:
 
 def read_events(folder: RunFolder) -> Iterator[TimedEvent]:
     """All rows of events.jsonl, in order."""
-    for number, row in read_rows(folder.events):
-        yield TimedEvent(str(row.get("time", "")), _decode(folder.events, number, Event, row))
+    for place, row in read_rows(folder.events):
+        yield TimedEvent(str(row.get("time", "")), _decode(place, Event, row))
 
 
-def read_beats(folder: RunFolder) -> Iterator[tuple[str, Beat]]:
-    """All rows of heartbeats.jsonl, in order, each with its time, ISO-8601 UTC."""
-    for number, row in read_rows(folder.heartbeats):
-        yield str(row.get("time", "")), _decode(folder.heartbeats, number, Beat, row)
+def read_beats(folder: RunFolder, at_least: int | None = None) -> Iterator[tuple[str, Beat]]:
+    """All rows of heartbeats.jsonl, in order, each with its time, ISO-8601 UTC; or the newest, as `read_rows` has it."""
+    for place, row in read_rows(folder.heartbeats, at_least):
+        yield str(row.get("time", "")), _decode(place, Beat, row)
 
 
-def read_resources(folder: RunFolder) -> Iterator[tuple[str, ResourceReport]]:
-    """All rows of resources.jsonl, in order, each with its time, ISO-8601 UTC."""
-    for number, row in read_rows(folder.resources):
-        yield str(row.get("time", "")), _decode(folder.resources, number, ResourceReport, row)
+def read_resources(folder: RunFolder, at_least: int | None = None) -> Iterator[tuple[str, ResourceReport]]:
+    """All rows of resources.jsonl, in order, each with its time, ISO-8601 UTC; or the newest, as `read_rows` has it."""
+    for place, row in read_rows(folder.resources, at_least):
+        yield str(row.get("time", "")), _decode(place, ResourceReport, row)
 
 
-def read_rows(path: Path) -> Iterator[tuple[int, Row]]:
-    """The rows of any .jsonl stream, numbered from 1 over all its files; none if there is no such stream yet."""
+def read_rows(path: Path, at_least: int | None = None) -> Iterator[tuple[str, Row]]:
+    """The rows of any .jsonl stream, each with its place: file and line. None if there is no such stream yet.
+
+    Args:
+      path: the stream's.
+      at_least: leave out the oldest of its files where the others have so many rows; None: read all.
+    """
     archives, newest = _files_of(path)
     with newest:
-        number = 0
+        if at_least is not None:
+            archives = _newest_of(archives, newest, path, at_least)
         for archive in archives:
             try:
                 file = open_archive(path, archive)
@@ -98,9 +105,27 @@ def read_rows(path: Path) -> Iterator[tuple[int, Row]]:
                     continue  # the oldest are deleted where not all are kept, also while somebody reads
                 raise
             with file:
-                for number, row in _rows(file, path, number):  # noqa: B020 - goes on where the last file ended
-                    yield number, row
-        yield from _rows(newest, path, number)
+                yield from _rows(file, path)
+        yield from _rows(newest, path)
+
+
+def _newest_of(archives: list[int], newest: BinaryIO, path: Path, at_least: int) -> list[int]:
+    """Those that it takes to have so many rows with what came after them. Counting lines costs little."""
+    rows = _count_lines(newest)
+    newest.seek(0)
+    for at in reversed(range(len(archives))):
+        if rows >= at_least:
+            return archives[at + 1 :]
+        try:
+            with open_archive(path, archives[at]) as file, damage_told(f"an archive of {path}"):
+                rows += _count_lines(file)
+        except ArchiveMissing:
+            return archives[at + 1 :]  # the oldest that are left are deleted just now
+    return archives
+
+
+def _count_lines(file: IO[bytes]) -> int:
+    return sum(block.count(b"\n") for block in iter(lambda: file.read(_COUNTED_BYTES), b""))
 
 
 def _files_of(path: Path) -> tuple[list[int], BinaryIO]:
@@ -123,17 +148,18 @@ def _files_of(path: Path) -> tuple[list[int], BinaryIO]:
         return before, newest
 
 
-def _rows(file: IO[bytes], path: Path, numbered: int) -> Iterator[tuple[int, Row]]:
+def _rows(file: IO[bytes], path: Path) -> Iterator[tuple[str, Row]]:
+    name = getattr(file, "name", path)
     with damage_told(f"an archive of {path}"):
-        for number, line in enumerate(file, start=numbered + 1):
+        for number, line in enumerate(file, start=1):
             if not line.endswith(b"\n"):
                 return
-            row = _parse(line)
+            row, place = _parse(line), f"{name}, line {number}"
             if row is None:
                 raise RunFolderError(
-                    f"{path}, line {number} should be a JSON object; put the file back from a copy, or repair that line"
+                    f"{place} should be a JSON object; put the file back from a copy, or repair that line"
                 )
-            yield number, row
+            yield place, row
 
 
 def last_row(path: Path) -> Row | None:
@@ -180,17 +206,17 @@ def _opened(path: Path) -> BinaryIO:
         ) from error
 
 
-def _read(path: Path, kind: type[R]) -> Iterator[R]:
-    for number, row in read_rows(path):
-        yield _decode(path, number, kind, row)
+def _read(path: Path, kind: type[R], at_least: int | None = None) -> Iterator[R]:
+    for place, row in read_rows(path, at_least):
+        yield _decode(place, kind, row)
 
 
-def _decode(path: Path, number: int, kind: type[R], row: Row) -> R:
+def _decode(place: str, kind: type[R], row: Row) -> R:
     try:
         return from_row(kind, row)
     except (KeyError, ValueError, TypeError, AttributeError) as error:
         raise RunFolderError(
-            f"{path}, line {number} should be one {kind.__name__}, but has {type(error).__name__}: {error}; repair it"
+            f"{place} should be one {kind.__name__}, but has {type(error).__name__}: {error}; repair it"
         ) from error
 
 

@@ -57,10 +57,8 @@ def row_streams(folder: RunFolder) -> dict[str, Path]:
 def rows_of(folder: RunFolder, stream: str) -> Iterator[Row]:
     """All rows of a stream, in order, each with its kind; older runs have rows that do not say it."""
     kind, path = STREAMS[stream].kind, STREAMS[stream].path_in(folder)
-    for number, row in read_rows(path):
+    for place, row in read_rows(path):
         said = row.get(ROW, kind)
         if said != kind:
-            raise RunFolderError(
-                f"{path}, line {number} should be a row of kind {kind!r}, but is a {said!r}; repair it"
-            )
+            raise RunFolderError(f"{place} should be a row of kind {kind!r}, but is a {said!r}; repair it")
         yield {ROW: kind, **row}

@@ -31,7 +31,7 @@ WATCHED = {
 }  # fmt: skip
 """What an operator looks at first, in the order of looking, by stream."""
 
-READERS: dict[str, Callable[[RunFolder], Iterable[UpdateReport | EvaluationReport]]] = {
+READERS: dict[str, Callable[[RunFolder, int | None], Iterable[UpdateReport | EvaluationReport]]] = {
     "updates": read_updates,
     "evaluations": read_evaluations,
 }
@@ -59,8 +59,6 @@ class MetricSummary:
 class StreamSummary:
     """One stream's tail."""
 
-    rows: int
-    """in the whole stream"""
     tail_rows: int
     first_update: int | None
     """of the tail; None: there are no rows"""
@@ -76,24 +74,25 @@ def summarise(folder: RunFolder, tail: int, metrics: Sequence[str] = ()) -> dict
       tail: how many rows of each stream; 0: all.
       metrics: names, or patterns such as 'time/*'; none: what an operator looks at first.
     """
-    return {stream: summarise_rows(read(folder), tail, metrics or WATCHED[stream]) for stream, read in READERS.items()}
+    return {
+        stream: summarise_rows(read(folder, tail or None), tail, metrics or WATCHED[stream])
+        for stream, read in READERS.items()
+    }
 
 
 def summarise_rows(
     reports: Iterable[UpdateReport | EvaluationReport], tail: int, metrics: Sequence[str]
 ) -> StreamSummary:
     """Sum up rows of one kind; metrics come in the order in which they are asked for, and only if a row has them."""
-    count = 0
     updates: deque[int] = deque(maxlen=tail or None)
     recent: deque[dict[str, float]] = deque(maxlen=tail or None)
     wanted: dict[str, bool] = {}
-    for count, report in enumerate(reports, start=1):  # noqa: B007 - how many there were is told below
+    for report in reports:
         updates.append(report.update)
         recent.append({name: value for name, value in report.metrics.items() if _is_wanted(name, metrics, wanted)})
     ordered = in_order(dict.fromkeys(name for row in recent for name in row), metrics)
     values = {name: array("d", (row[name] for row in recent if name in row)) for name in ordered}
     return StreamSummary(
-        rows=count,
         tail_rows=len(updates),
         first_update=updates[0] if updates else None,
         last_update=updates[-1] if updates else None,

@@ -21,6 +21,10 @@ from respawn.runs.reader import read_beats, read_events, read_resources, read_up
 from respawn.runs.streams import row_streams
 
 
+INSPECTED_ROWS = 50_000
+"""Of each stream, the newest: what goes wrong now shows there, and millions of rows take minutes to read."""
+
+
 @dataclass(frozen=True)
 class Inspection:
     """All that a run's folder says about how it is."""
@@ -52,13 +56,19 @@ def find_even_damaged(runs_dir: Path, name: str) -> RunFolder:
         raise
 
 
-def inspect(folder: RunFolder, now: float | None = None, around: Surroundings | None = None) -> Inspection:
+def inspect(
+    folder: RunFolder,
+    now: float | None = None,
+    around: Surroundings | None = None,
+    rows: int | None = INSPECTED_ROWS,
+) -> Inspection:
     """Look at a run.
 
     Args:
       folder: the run; nothing in it is changed.
       now: seconds since 1970; None: as the clock says.
       around: what its checkpoints are compared with; None: with its rows alone.
+      rows: so many of a stream are enough, where the others are archives; None: all are looked at.
     """
     moment = time.time() if now is None else now
     around = Surroundings(streams=row_streams(folder)) if around is None else around
@@ -69,13 +79,14 @@ def inspect(folder: RunFolder, now: float | None = None, around: Surroundings | 
         salvage.note(around.settings_problem)
     life = read_life(folder, config, salvage, moment)
     happenings = sort_events(salvage.rows(read_events(folder)))
-    pace = measure_pace(salvage.rows(read_updates(folder)))
+    pace = measure_pace(salvage.rows(read_updates(folder, rows)))
     began = Began(
         happenings.resumed[-1].time if happenings.resumed else "",
         clock_went_back=happenings.clock_went_back,
         settled_update=pace.replay_full_update,
     )
-    wear = measure_wear(folder, salvage.rows(read_resources(folder)), salvage.rows(read_beats(folder)), began)
+    samples, beats = salvage.rows(read_resources(folder, rows)), salvage.rows(read_beats(folder, rows))
+    wear = measure_wear(folder, samples, beats, began)
     return Inspection(
         folder=folder,
         is_writable=os.access(folder.path, os.W_OK),
