@@ -75,7 +75,7 @@ def read_events(folder: RunFolder) -> Iterator[TimedEvent]:
 
 
 def read_beats(folder: RunFolder, at_least: int | None = None) -> Iterator[tuple[str, Beat]]:
-    """All rows of heartbeats.jsonl, in order, each with its time, ISO-8601 UTC; or the newest, as `read_rows` has it."""
+    """All rows of heartbeats.jsonl, in order, each with its time, ISO-8601 UTC; or the newest, as in `read_rows`."""
     for place, row in read_rows(folder.heartbeats, at_least):
         yield str(row.get("time", "")), _decode(place, Beat, row)
 

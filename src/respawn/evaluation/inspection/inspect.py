@@ -20,7 +20,6 @@ from respawn.runs.metadata import read_meta
 from respawn.runs.reader import read_beats, read_events, read_resources, read_updates
 from respawn.runs.streams import row_streams
 
-
 INSPECTED_ROWS = 50_000
 """Of each stream, the newest: what goes wrong now shows there, and millions of rows take minutes to read."""
 
