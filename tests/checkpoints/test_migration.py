@@ -9,6 +9,7 @@ import pytest
 from killing import Killed, killed_before_change
 from reference_files import metadata, payload, write_metadata, write_payload
 from respawn.checkpoints import migration as module
+from respawn.checkpoints.json_text import with_member
 from respawn.checkpoints.migration import Wishes, migrate
 
 NAME = "a3c_world1_stage1_0002000.json"
@@ -267,6 +268,38 @@ def test_what_the_other_systems_own_tool_assumed_is_mended_too(folder):
 def test_what_is_known_is_not_assumed_again(folder):
     of(folder, metadata() | {"rollout": {"num_steps": 32}})
     assert only(migrate(folder, Wishes(rollout_steps=16))).outcome == "already_reconstructed"
+
+
+def test_commas_that_lead_lines_still_do(folder):
+    path = folder / NAME
+    before = json.dumps(metadata(), separators=("\n, ", ": "))
+    path.write_text(before)
+    assert only(migrate(folder, Wishes())).outcome == "updated"
+    after = path.read_text()
+    assert after.startswith(before.partition('"save_state"')[0])
+    after = json.loads(after)
+    assert after.pop("reconstructed_step_source")["rollout_steps"] == 64
+    assert after == metadata(step=2000 * 8 * 64)
+
+
+@pytest.mark.parametrize("damage", [lambda text: text + "}", lambda text: text.replace("12", "13")])
+def test_what_would_say_something_else_is_not_written(damage, folder, monkeypatch):
+    write_metadata(folder / NAME, metadata())
+    before = content(folder)
+    monkeypatch.setattr(
+        "respawn.checkpoints.reference_metadata.with_member",
+        lambda text, *where_and_what: damage(with_member(text, *where_and_what)),
+    )
+    migration = migrate(folder, Wishes())
+    mending = only(migration)
+    assert migration.has_failed and mending.outcome == "not_written"
+    assert mending.note == "it could not be written (its layout is not understood, and it would say something else)"
+    assert content(folder) == before  # and there is no copy either
+
+
+def test_numbers_that_are_none_are_no_hindrance(folder):
+    mending, after = of(folder, metadata() | {"losses": [float("nan"), float("-inf")]})
+    assert mending.outcome == "updated" and str(after["losses"]) == "[nan, -inf]"
 
 
 def test_half_a_character_and_another_indent_stay(folder):

@@ -297,6 +297,46 @@ def test_one_that_begins_anew_counts_on_and_keeps_weights_young(failures, tmp_pa
     pool.close()
 
 
+def lags_of_updates(pool, first, num_updates):
+    """As the loop asks, one rollout ahead of learning; the last was handed out and is not learned from."""
+    lags = []
+    pool.start(ORDERS[first])
+    for version in range(first, first + num_updates):
+        rollout = pool.finish()
+        lags.append(version - rollout.weights_version)
+        assert rollout.flow["lag_max"] == max(lags)
+        pool.start(ORDERS[version])
+    pool.finish()
+    return lags
+
+
+@pytest.mark.parametrize(
+    ("actors", "order", "most_lag"), [(1, "fixed", None), (1, "fixed", 3), (2, "fixed", None), (2, "free", 2)]
+)
+def test_what_was_handed_out_and_not_learned_from_is_not_counted_by_actors_that_begin_anew(
+    actors, order, most_lag, tmp_path
+):
+    make = partial(make_pool, tmp_path, actors, order=order, most_lag=most_lag)
+    before = make()
+    from_the_start = lags_of_updates(before, 0, 2)
+    state = before.state()
+    before.close()
+    pool, again = make(), make()
+    pool.begin_anew(state)
+    again.restore(pool.state())
+    for begun in (pool, again):
+        lags = lags_of_updates(begun, 2, 4)
+        assert lags[:2] == from_the_start and max(lags) <= (most_lag or actors)
+        begun.close()
+
+
+def test_nobody_is_listened_to_for_ever(tmp_path):
+    pool = make_pool(tmp_path, 2)
+    with pytest.raises(RuntimeError, match="no order under way"):
+        pool._crew.listen()
+    pool.close()
+
+
 def test_scripts_that_were_played_are_not_played_again_by_actors_that_begin_anew(tmp_path):
     script = Script(1, "forward", ((1, 2),), 2)
     orders = [replace(order, knobs=replace(order.knobs, scripts=(script,))) for order in ORDERS]

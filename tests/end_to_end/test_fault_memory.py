@@ -166,6 +166,23 @@ def test_rung_by_rung_until_it_suffices(tmp_path, monkeypatch):
     assert timeless_rows(folder.updates)[-1]["decisions"] == 160 + 9 * 8 + 32
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("order", ["fixed", "free"])
+def test_actors_begin_anew_one_rung_down(order, tmp_path, monkeypatch):
+    """The rollout that waited to be learned from is no more: weights are as young again as from the start."""
+    collection = replace(LAGS["lag0"], actors=2, order=order)
+    config = replace(small(faults=FaultsConfig(ladder=("horizon",))), collection=collection)
+    Shortages(monkeypatch, "learning", 8)
+    folder, outcome = begin(config, preset="test", runs_dir=tmp_path, name="short")
+    assert outcome.updates == 12 and load_config(folder).stepped_down == ("horizon",)
+    rows = [json.loads(row) for row in folder.updates.read_text().splitlines()]
+    lags = [row["weights/lag"] for row in rows]
+    assert lags[0] == lags[5] == 0.0 and max(lags) <= collection.greatest_lag
+    assert rows[-1]["time/lag_max"] == max(lags[5:])  # as the collector counts them
+    if order == "fixed":
+        assert lags == [0.0, 1.0, 2.0, 2.0, 2.0, *[0.0, 1.0, 2.0, 2.0, 2.0, 2.0, 2.0]]
+
+
 def test_scripts_that_were_played_are_not_played_again(tmp_path, monkeypatch):
     schedules = SchedulesConfig(progression=ProgressionConfig(script="1:10"))
     config = small(faults=FaultsConfig(ladder=("horizon",)), schedules=schedules)

@@ -1,7 +1,10 @@
 """How trials are watched: a stand-in takes the place of the process that carries one out."""
 
 import json
+import os
+import subprocess
 import sys
+import time
 
 import psutil
 import pytest
@@ -43,6 +46,21 @@ child = subprocess.Popen(["sleep", "60"], start_new_session=True)
 Path(folder.parent / "pid").write_text(str(child.pid))
 time.sleep(1.0)
 leave()
+"""
+
+STANDS_STILL = """
+import os, time
+from pathlib import Path
+Path(__file__).with_name("pid.new").write_text(str(os.getpid()))
+Path(__file__).with_name("pid.new").rename(Path(__file__).with_name("pid"))
+time.sleep(60)
+"""
+TRIES = """
+import sys
+from pathlib import Path
+from respawn.training.world_backends import TrialPlan
+from respawn.training.world_trials import run_trial
+run_trial(TrialPlan(1, "gymnasium", 1, 0, 0, 10, 60.0, imports=("stands_still",)), Path(sys.argv[1]))
 """
 
 
@@ -121,6 +139,25 @@ def test_a_process_that_is_left_behind_is_ended_and_is_a_failure(tried, tmp_path
     record = tried(LEAVES_A_CHILD)
     assert record["error"] == "left 1 processes behind" and not record["ok"]
     assert is_gone(int((tmp_path / "pid").read_text()))
+
+
+def test_no_trial_outlives_whoever_tries(tmp_path):
+    (tmp_path / "stands_still.py").write_text(STANDS_STILL)
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
+    parent = subprocess.Popen([sys.executable, "-c", TRIES, str(tmp_path / "trial")], env=environment)
+    try:
+        while not (tmp_path / "pid").exists():
+            assert parent.poll() is None, "it tries nothing"
+            time.sleep(0.02)
+        trial = psutil.Process(int((tmp_path / "pid").read_text()))
+        assert trial.ppid() == parent.pid
+    finally:
+        parent.kill()
+        parent.wait()
+    _, alive = psutil.wait_procs([trial], timeout=8)
+    for process in alive:
+        process.kill()
+    assert alive == []
 
 
 def record_of(trial, backend="gymnasium", error=None, **changes):

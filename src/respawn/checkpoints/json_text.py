@@ -76,6 +76,8 @@ def _said(value: Any, written: _Written) -> str:
     before, line_end, indent = written.comma.rpartition("\n")
     if not line_end:
         return json.dumps(value, separators=(written.comma, written.colon))
+    if "," in indent:  # it leads the line, and is no indentation; below it, members would look like those around them
+        return json.dumps(value, separators=(", ", written.colon))
     line_end = "\r\n" if before.endswith("\r") else "\n"
     lines = json.dumps(value, indent=indent, separators=(",", written.colon))
     return lines.replace("\n", line_end + indent)

@@ -155,13 +155,37 @@ def whole_number(held: Mapping[str, Any], name: str) -> int | None:
 
 
 def with_step(metadata: Metadata, step: int, audit: Mapping[str, Any]) -> bytes:
-    """The file with another step, and with how it came about; every other byte of it is as it was."""
+    """The file with another step, and with how it came about; every other byte of it is as it was.
+
+    Raises:
+      ValueError: it cannot be written so; it would say something else.
+    """
     mark = codecs.BOM_UTF8 if metadata.content.startswith(codecs.BOM_UTF8) else b""
     text = metadata.content.removeprefix(mark).decode()
     file = object_place(text)
     counts = file if metadata.counts is metadata.data else place_of(text, file, COUNTS)
     text = with_member(text, counts, _STEP, step)
-    return mark + with_member(text, file, AUDIT, dict(audit)).encode()
+    content = mark + with_member(text, file, AUDIT, dict(audit)).encode()
+    _check_says(content, _data_with_step(metadata, step, audit))
+    return content
+
+
+def _data_with_step(metadata: Metadata, step: int, audit: Mapping[str, Any]) -> dict[str, Any]:
+    """What the file is to say."""
+    counts = {**metadata.counts, _STEP: step}
+    changed = counts if metadata.counts is metadata.data else {**metadata.data, COUNTS: counts}
+    return {**changed, AUDIT: dict(audit)}
+
+
+def _check_says(content: bytes, data: Mapping[str, Any]) -> None:
+    """Raise ValueError where a file would say anything else; asked before there is such a file."""
+    try:
+        said = json.loads(content.decode("utf-8-sig"))
+        says_it = json.dumps(said) == json.dumps(data)  # NaN is not equal to itself, but is written alike
+    except (ValueError, RecursionError):
+        says_it = False
+    if not says_it:
+        raise ValueError("its layout is not understood, and it would say something else")
 
 
 def _has_counts(data: Mapping[str, Any]) -> bool:

@@ -172,6 +172,8 @@ class ActorCrew:
 
     def listen(self) -> None:
         """Wait until somebody has something to say, or is lost and replaced."""
+        if not any(member.tickets for member in self._members.values()):
+            raise RuntimeError("listen() with no order under way: there is nothing to wait for")
         limit = self._config.rollout_seconds
         left = min(member.heard + limit for member in self._members.values() if member.tickets) - time.monotonic()
         wait([member.process.connection for member in self._members.values()], max(left, 0.0))

@@ -114,6 +114,10 @@ class ActorPool:
             raise RuntimeError("start() while a rollout is under way: finish() that one first")
         self._started = True
         self._crew.hear()
+        if self._num_ordered == 0:
+            # The first of all, or the first since all began anew: whatever was handed out before then is no more, so
+            # these weights learn from the next. How old any are is known only if both are counted from the same.
+            self._num_ordered = self._num_finished = order.weights.version
         while len(self._awaited) < self._config.rollouts_in_flight:
             self._hand_out(order)
 
@@ -184,12 +188,10 @@ class ActorPool:
         self._handed_out = None
 
     def begin_anew(self, state: StateTree) -> None:
-        """Count on; what actors had under way is ordered again, from episodes that begin anew."""
+        """Go on from actors of another size; what those had under way is ordered again, as new episodes."""
         if self._started:
             raise RuntimeError("a rollout is under way: begin_anew() may be called only after finish()")
         self._crew.begin_anew([pack(actor) for actor in state["actors"]])
-        # From the same number as the weights, by which it is known how old they are.
-        self._num_ordered = self._num_finished = state["num_finished"]
 
     def close(self) -> None:
         """End the actors; what is under way is dropped, for nobody will ask for it."""

@@ -21,6 +21,7 @@ from torch import Tensor
 
 from respawn.contracts.world import ContinuousActions, DiscreteActions, World, WorldSpec
 from respawn.errors import RespawnError, WorldError
+from respawn.processes.lifeline import live_and_die_with
 from respawn.processes.marks import Marks
 from respawn.runs.json_files import write_json_atomically
 from respawn.training.world_backends import TrialPlan, world_config
@@ -50,8 +51,12 @@ class _Outcome:
 
 
 def main() -> int:
-    """Carry out the plan in the file that is named, and leave the result beside it."""
-    folder = Path(sys.argv[1])
+    """Carry out the plan in the folder that is named, and leave the result beside it.
+
+    The words are the parent's process id, the descriptor of the lifeline to it, and the folder.
+    """
+    parent, lifeline, folder = int(sys.argv[1]), int(sys.argv[2]), Path(sys.argv[3])
+    live_and_die_with(parent, lifeline)
     faulthandler.register(signal.SIGUSR1, all_threads=True)
     plan = TrialPlan(**json.loads((folder / "plan.json").read_text()))
     outcome = _Outcome()
@@ -77,6 +82,7 @@ def _try(plan: TrialPlan, folder: Path, outcome: _Outcome, marks: Marks) -> None
     try:
         marks.write("reset")
         first, outcome.reset_seconds = _timed(lambda: world.reset(lane_seeds(plan.seed, plan.num_lanes)).clone())
+        _check_finite(first, "reset")  # what is not finite differs from all, so a dummy could show nothing else
         _walk(world, first, plan, outcome, marks)
     finally:
         marks.write("close")
@@ -93,6 +99,7 @@ def _walk(world: World, first: Tensor, plan: TrialPlan, outcome: _Outcome, marks
         if step % every == 0:
             marks.write("step", steps_done=step)
         result = world.step(draw_actions(world.spec, generator))
+        _check_finite(result.observation, f"step {step + 1}")
         changed |= (result.observation != first).flatten(1).any(1)
         outcome.steps_done = step + 1
         outcome.step_seconds = time.perf_counter() - began
@@ -105,6 +112,16 @@ def _walk(world: World, first: Tensor, plan: TrialPlan, outcome: _Outcome, marks
         raise WorldError(
             f"expected every lane to show something new within {plan.steps} steps, lanes {still} never did"
         )
+
+
+def _check_finite(observation: Tensor, when: str) -> None:
+    """Raise WorldError where numbers are seen that are none; whole numbers always are."""
+    if not observation.is_floating_point():
+        return
+    seen = torch.isfinite(observation).flatten(1).all(1)  # [B]
+    if not bool(seen.all()):
+        lanes = (~seen).nonzero().flatten().tolist()
+        raise WorldError(f"expected finite observations, lanes {lanes} showed others in {when}")
 
 
 def draw_actions(spec: WorldSpec, generator: torch.Generator) -> Tensor:

@@ -93,17 +93,8 @@ def run_trial(plan: TrialPlan, folder: Path) -> Record:
 
 def _carry_out(plan: TrialPlan, folder: Path) -> tuple[str, int]:
     """Start the process and await its end. Returns how it went, and how many of its children had to be ended."""
-    output = folder / "trial.out"
-    with output.open("wb") as printed:
-        process = subprocess.Popen(
-            [sys.executable, "-X", "faulthandler", "-m", "respawn.training.world_trial_process", str(folder)],
-            env={**os.environ, "PYTHONPATH": os.pathsep.join(_search_path())},
-            stdin=subprocess.DEVNULL,
-            stdout=printed,
-            stderr=printed,
-            process_group=0,  # an interrupt typed at the terminal is ours to handle
-        )
     family: set[psutil.Process] = set()
+    process, lifeline_end = _started(folder)
     try:
         deadline = time.monotonic() + plan.limit_seconds
         while process.poll() is None and time.monotonic() < deadline:
@@ -117,10 +108,34 @@ def _carry_out(plan: TrialPlan, folder: Path) -> tuple[str, int]:
         family |= _children(process.pid)
     finally:
         killed = _end(process, family)
+        os.close(lifeline_end)
     if hung:  # that its children had to be ended too is a matter of course
         return f"hung for more than {plan.limit_seconds:g} s", 0
     code = process.returncode
     return (f"died with signal {signal.Signals(-code).name}" if code < 0 else f"ended with exit code {code}"), killed
+
+
+def _started(folder: Path) -> tuple["subprocess.Popen[bytes]", int]:
+    """The process of a trial, and the end of its lifeline that is ours to hold as long as it is to live."""
+    lifeline, lifeline_end = os.pipe()
+    module = ["-X", "faulthandler", "-m", "respawn.training.world_trial_process"]
+    try:
+        with (folder / "trial.out").open("wb") as printed:
+            process = subprocess.Popen(
+                [sys.executable, *module, str(os.getpid()), str(lifeline), str(folder)],
+                env={**os.environ, "PYTHONPATH": os.pathsep.join(_search_path())},
+                stdin=subprocess.DEVNULL,
+                stdout=printed,
+                stderr=printed,
+                pass_fds=(lifeline,),
+                process_group=0,  # an interrupt typed at the terminal is ours to handle
+            )
+    except BaseException:
+        os.close(lifeline_end)
+        raise
+    finally:
+        os.close(lifeline)
+    return process, lifeline_end
 
 
 def _search_path() -> list[str]:
