@@ -158,6 +158,12 @@ def test_a_table_has_what_is_known_and_a_warning_where_others_were_at_work(capsy
     assert lines[5].startswith("warning: measured beside other work: others kept up to 1.5 cores busy")
 
 
+def test_a_table_says_what_was_measured_as_it_is_called(capsys):
+    print_rows("[/t]", [GOOD | {"of": "odd/[/x]-v0"}])
+    said = capsys.readouterr().out
+    assert said.startswith("[/t]\n") and "\nodd/[/x]-v0 " in said
+
+
 def test_sizes_that_are_too_small_are_refused():
     check_sizes(SimpleNamespace(lanes=(1, 2)), {"lanes": 1})
     with pytest.raises(ConfigError, match="--lanes must be at least 1, not 0"):

@@ -186,6 +186,13 @@ def test_the_rung_of_the_memory_ladder_is_told(respawn, runs):
     assert find_newest(runs / "pole/checkpoints").path == path
 
 
+def test_a_command_can_be_pasted_where_a_folder_has_a_space(respawn, tmp_path):
+    folder = tmp_path / "trained models"
+    folder.mkdir()
+    told = inspected(respawn, str(write_metadata(folder / "a3c_world1_stage1_0002000.json", metadata())))[1]
+    assert told["step"].endswith(f"; see: respawn checkpoint migrate '{folder}' --dry-run")
+
+
 def test_metadata_of_the_other_system_is_said_to_be_what_it_is(respawn, tmp_path):
     path = write_metadata(tmp_path / "a3c_world1_stage1_0002000.json", metadata())
     exit_code, told = inspected(respawn, str(path))

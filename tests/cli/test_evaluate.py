@@ -23,6 +23,14 @@ def test_a_table_for_people_fits_eighty_columns(respawn, runs, monkeypatch):
     assert max(map(len, lines)) <= 80
 
 
+def test_of_one_episode_no_interval_is_said(respawn, runs):
+    assert "95 % interval" in respawn("evaluate", "pole", "--episodes", "2").out
+    answer = respawn("evaluate", "pole", "--episodes", "1")
+    assert answer.exit_code == 0 and "return " in answer.out and "95 %" not in answer.out
+    judged = json.loads(respawn("evaluate", "pole", "--episodes", "1", "--json").out)
+    assert judged["return_low"] is judged["return_high"] is None and judged["return_mean"] == judged["returns"][0]
+
+
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [

@@ -79,6 +79,15 @@ def test_a_table_for_people(respawn, here):
     assert "…" not in answer.out
 
 
+def test_of_one_school_no_interval_is_said(respawn, here):
+    words = ["evaluate", "school", *JUDGE, "--episodes", "1"]
+    row = next(line.split() for line in respawn(*words).out.splitlines() if line.startswith("greedy "))
+    assert row[2] == "-"
+    found = json.loads(respawn(*words, "--json").out)
+    for numbers in (found, found["sampled"], *found["null_policies"].values()):
+        assert numbers["survival_low"] is numbers["survival_high"] is None and numbers["survival_mean"] is not None
+
+
 def test_seeds_that_it_was_judged_by_while_it_learned_are_refused(respawn, here):
     answer = respawn("evaluate", "school", "--seed-base", "1000001")
     assert answer.exit_code == 2

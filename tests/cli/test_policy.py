@@ -82,6 +82,14 @@ def test_ways_are_compared_side_by_side(respawn, mario):
     assert lines[3].split()[1:3] == ["0/2", "0-66"]
 
 
+def test_of_one_episode_no_interval_is_said(respawn, runs):
+    words = ["policy", "pole", "--compare", "--episodes", "1", "--limit-steps", "8"]
+    answer = respawn(*words)
+    assert answer.exit_code == 0 and " to " not in answer.out.partition("columns")[0]
+    ways = json.loads(respawn(*words, "--json").out)["ways"]
+    assert all(numbers["return_low"] is numbers["return_high"] is None for numbers in ways.values())
+
+
 def test_a_damaged_checkpoint_is_passed_over_and_said(respawn, runs):
     (runs / "pole/checkpoints/u00000003/weights.safetensors").write_bytes(b"")
     answer = respawn("policy", "pole", "--limit-steps", "2")

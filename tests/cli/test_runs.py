@@ -6,10 +6,13 @@ from pathlib import Path
 
 import pytest
 
+from hand_made import HandMade
 from respawn.checkpoints.manifest import Manifest
 from respawn.checkpoints.store import read_manifest
+from respawn.contracts.records import UpdateReport
 from respawn.runs.layout import RunFolder
 from respawn.runs.metadata import read_meta, write_meta, write_status
+from respawn.runs.rows import to_line, to_row
 
 
 def table(respawn, *words):
@@ -37,6 +40,60 @@ def test_list_fits_the_terminal(respawn, runs, monkeypatch):
     assert "world" not in narrow[0] and max(map(len, narrow)) <= 80
     assert any(line.startswith("cartpole-ppo-s1-20261116-112621  ") for line in narrow)
     assert len(narrow) == len(wide)  # nothing is broken over lines
+
+
+LONG = "memory-transformer-s10-20261116-112621"
+"""A name as runs are given by default, one of the longest."""
+CELLS = {
+    "world": "ALE/MontezumaRevenge-v5",
+    "updates": "12,345",
+    "decisions": "9,876,543",
+    "return": "131.8",
+    "evaluation": "499.4",
+}
+
+
+@pytest.fixture
+def listed(respawn, tmp_path, monkeypatch):
+    """The lines of a list of two runs, on so many columns; none: in a pipe."""
+
+    def show(columns):
+        if columns is None:
+            monkeypatch.delenv("COLUMNS", raising=False)
+        else:
+            monkeypatch.setenv("COLUMNS", str(columns))
+        return table(respawn, "runs", "list", "--runs", str(tmp_path))
+
+    made = HandMade(tmp_path / LONG).status("finished").evaluation(20, return_mean=499.4)
+    made.folder.meta.write_text(made.folder.meta.read_text().replace("CartPole-v1", CELLS["world"]))
+    update = UpdateReport(12_345, 9_876_543, 9_876_543, 7, {"return/mean": 131.8})
+    made.folder.updates.write_bytes(to_line(to_row(update)))
+    HandMade(tmp_path / "short").status("running")
+    return show
+
+
+@pytest.mark.parametrize("columns", [None, 150, 121, 119, 100, 99, 95, 94, 90, 83, 82, 80, 70, 60, 50, 40, 30])
+def test_no_number_of_a_list_is_cut_off(listed, columns):
+    lines = listed(columns)
+    assert max(map(len, lines)) <= (columns or 120) and "…" not in "".join(lines)
+    run, status, *headings = lines[0].split()
+    assert (run, status) == ("run", "status") and set(headings) <= set(CELLS)
+    assert {CELLS[heading] for heading in headings} <= set(" ".join(lines).split())
+
+
+def test_a_list_leaves_columns_out_before_names_are_broken(listed):
+    headings = {columns: listed(columns)[0].split()[2:] for columns in (121, None, 95, 94, 82, 40)}
+    assert headings == {
+        121: list(CELLS),
+        None: ["updates", "decisions", "return", "evaluation"],
+        95: ["updates", "decisions", "return", "evaluation"],
+        94: ["updates", "return", "evaluation"],
+        82: ["updates", "return", "evaluation"],
+        40: ["evaluation"],
+    }
+    assert any(line.startswith(f"{LONG}  ") for line in listed(83))
+    pieces = [line.split()[0] for line in listed(60)[2:] if not line.startswith("short ")]
+    assert len(pieces) > 1 and "".join(pieces) == LONG
 
 
 def test_a_broken_run_does_not_hide_the_others(respawn, runs):
@@ -129,6 +186,20 @@ def test_show_says_how_a_run_ended(respawn, runs):
     assert status == "stopped: a second signal came; nothing before the newest checkpoint is lost"
     write_status(folder, "stopped")
     assert facts(table(respawn, "runs", "show", "pole"))["status"] == "stopped"
+
+
+def test_show_says_words_in_brackets_as_they_are(respawn, runs, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "200")
+    odd = (runs / "pole").rename(runs / "läuft [bold] 走")
+    for cause in (
+        "ValueError: expected [batch, 4] and got [/tmp/x] :x:",
+        "RuntimeError: [enforce fail at a.cpp:114] D",
+    ):
+        write_status(RunFolder(odd), "failed", cause=cause)
+        lines = table(respawn, "runs", "show", str(odd))
+        told = facts(lines)
+        assert lines[0] == odd.name and told["status"].startswith(f"failed: {cause}; the traceback is in {odd}/")
+        assert told["folder"] == str(odd) and told["go on"] == f"respawn resume '{odd.name}'"
 
 
 def test_show_says_what_is_not_exact_and_what_is_damaged(respawn, runs):

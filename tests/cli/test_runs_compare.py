@@ -48,6 +48,15 @@ def test_compare_runs_of_the_same_name(respawn, runs):
     assert set(compared["results"]) == {"runs/pole", "other/pole"}
 
 
+def test_settings_of_an_environment_may_be_called_anything(respawn, runs, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    config = json.loads((runs / "pole/config.json").read_text())
+    config["world"]["env_kwargs"] = {"[/x]": "[abc] d"}
+    (runs / "recall/config.json").write_text(json.dumps(config))
+    lines = table(respawn, "runs", "compare", "pole", "recall")
+    assert ["--world.env-kwargs.[/x]", "-", "[abc]", "d"] in [line.split() for line in lines]
+
+
 @pytest.fixture
 def two(tmp_path, monkeypatch):
     """Two runs made by hand, of other learning rates."""

@@ -35,6 +35,12 @@ def test_all_streams_become_tables_unless_they_have_no_rows(respawn, made, tmp_p
     assert table["return/mean"] == [float(update) for update in range(1, 31)] and set(table["row"]) == {"update"}
 
 
+@pytest.mark.parametrize("to", ["mk/x[/y]", "[abc]/here"])
+def test_a_folder_may_have_brackets(respawn, made, to):
+    lines = shown(respawn, "pole", "--to", to, "--streams", "updates")
+    assert lines[-1].split() == ["updates", "30", "14", f"{to}/updates.parquet"]
+
+
 def test_rows_in_archives_are_exported_with_the_others(respawn, made, tmp_path):
     lines = made.folder.updates.read_bytes().splitlines(keepends=True)
     archive = made.folder.updates.with_name("updates.jsonl.000001.gz")

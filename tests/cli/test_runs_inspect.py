@@ -166,6 +166,9 @@ def test_very_many_kinds_of_events_are_cut_short(respawn, made):
         made.event(Event(f"kind_{number}", "m", "warning"))
     lines = shown(respawn, "pole")
     assert lines[-1] == "and 2 more kinds: respawn runs inspect pole --json"
+    elsewhere = made.folder.path.parent.rename("my runs")
+    lines = shown(respawn, "pole", "--runs", str(elsewhere))
+    assert lines[-1] == "and 2 more kinds: respawn runs inspect pole --runs 'my runs' --json"
 
 
 @pytest.mark.parametrize(

@@ -29,10 +29,10 @@ def rows(lines):
 
 def test_of_one_run_last_mean_spread_and_extremes(respawn, made):
     lines = shown(respawn, "pole", "--tail", "3")
-    assert lines[0] == "updates, 3 rows of 30, updates 28 to 30"
+    assert lines[0] == "updates, 3 rows, updates 28 to 30"
     assert lines[1].split() == ["metric", "last", "mean", "std", "min", "max"]
     assert rows(lines)["return/mean"] == ["30", "29", "1", "28", "30"]
-    assert "evaluations, row of update 20, of 1" in lines
+    assert "evaluations, row of update 20" in lines
     assert rows(lines)["evaluation/return_mean"] == ["9.5", "9.5", "0", "9.5", "9.5"]
     assert "time/unix" not in rows(lines)  # nobody looks at that first
 
@@ -60,12 +60,31 @@ def test_names_that_nothing_is_called_by_are_told_where_others_are_found(respawn
 def test_several_runs_stand_side_by_side(respawn, made):
     HandMade(made.folder.path.with_name("mario")).status("finished").updates(2, **{"episode/x": 40.0})
     lines = shown(respawn, "pole", "mario", "--tail", "2")
-    assert lines[0].startswith("updates (pole: 2 rows of 30, updates 29 to 30; mario: 2 rows of 2, updates 1 to 2)")
+    assert lines[0].startswith("updates (pole: 2 rows, updates 29 to 30; mario: 2 rows, updates 1 to 2)")
     assert rows(lines)["return/mean"] == ["30", "29.5", "±", "0.7071", "2", "1.5", "±", "0.7071"]
     assert rows(lines)["episode/x"] == ["40", "40", "±", "0"]
     names = list(rows(lines))
     assert names.index("episode/x") < names.index("loss/policy")  # in the order of looking, whoever has it
-    assert "evaluations (pole: row of update 20, of 1; mario: no rows)" in lines
+    assert "evaluations (pole: row of update 20; mario: no rows)" in lines
+
+
+@pytest.mark.parametrize(
+    ("columns", "names"),
+    [("80", "abc"), ("120", ["cartpole-vtrace-s1-20261116-112621", "cartpole-vtrace-s2-20261116-112622"])],
+)
+def test_runs_that_do_not_fit_beside_each_other_have_tables_of_their_own(respawn, made, monkeypatch, columns, names):
+    monkeypatch.setenv("COLUMNS", columns)
+    for number, name in enumerate(names, start=1):
+        healthy(made.folder.path.with_name(name)).evaluation(40, return_mean=100.5 + number)
+    HandMade(made.folder.path.with_name("new"))
+    lines = shown(respawn, *names, "new", "--metrics", "return/mean", "evaluation/return_mean", "time/*_share")
+    assert max(map(len, lines)) <= int(columns) and "…" not in "".join(lines)
+    assert [line for line in lines if line in (*names, "new")] == [*names, *names]  # of what has no rows there is none
+    judged = lines[len(lines) - 1 - lines[::-1].index(names[0]) :]
+    for number, name in enumerate(names, start=1):
+        at = judged.index(name)
+        assert judged[at + 1].split() == ["metric", "last", "mean", "std", "min", "max"]
+        assert judged[at + 3].split()[:2] == ["evaluation/return_mean", f"{100.5 + number}"]
 
 
 def test_what_is_not_finite_is_said_and_spoils_nothing(respawn, made):

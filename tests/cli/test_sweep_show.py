@@ -67,6 +67,12 @@ def test_a_file_of_the_best_that_is_no_more_the_best_is_not_said_to_be(respawn, 
     assert same in respawn("sweep", "show", "small", "--redraw").out
 
 
+def test_a_command_can_be_pasted_where_a_folder_has_a_space(respawn, study):
+    Path("sweeps").rename("my sweeps")
+    shown = respawn("sweep", "show", "small", "--sweeps", "my sweeps", "--redraw").out
+    assert "The same:        respawn train --config 'my sweeps/small/best.toml'\n" in shown
+
+
 def test_a_storage_that_fails_is_told_in_one_sentence(respawn, study, monkeypatch):
     def trial_rows(study, definition):
         Path("sweeps/small/study.db").write_text("overwritten " * 20_000)

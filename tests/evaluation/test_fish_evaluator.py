@@ -96,6 +96,7 @@ class TestNumbers:
     def test_of_a_single_school_have_no_spread(self):
         found = summarise_schools(RECORDS[:1], 500)
         assert (found["evaluation/survival_mean"], found["evaluation/survival_std"]) == (0.5, 0.0)
+        assert found["evaluation/survival_low"] == found["evaluation/survival_high"] == 0.5
 
     def test_a_probe_says_the_same_by_the_references_names(self):
         facts = probe_facts(RECORDS, 500, {"escape_boost_speed": 0.8})

@@ -1,6 +1,6 @@
 import pytest
 
-from respawn.evaluation.intervals import mean_interval, wilson_interval
+from respawn.evaluation.intervals import mean_interval, wilson_interval, without_false_ends
 
 
 @pytest.mark.parametrize(
@@ -29,4 +29,12 @@ def test_wilson_at_the_ends():
 def test_the_interval_of_a_mean():
     low, high = mean_interval([1.0, 2.0, 3.0, 4.0])
     assert (low, high) == pytest.approx((2.5 - 1.265, 2.5 + 1.265), abs=1e-3)  # 1.96 · 1.291 / 2
-    assert mean_interval([7.0]) == (7.0, 7.0)
+    assert mean_interval([7.0]) is mean_interval([]) is None
+
+
+@pytest.mark.parametrize("measure", ["return", "survival"])
+def test_of_one_episode_the_ends_of_an_interval_are_not_known(measure):
+    numbers = {f"{measure}_mean": 2.0, f"{measure}_low": 2.0, f"{measure}_high": 2.0}
+    assert without_false_ends(numbers | {"episodes": 2.0}) == numbers | {"episodes": 2.0}
+    ends = {f"{measure}_low": None, f"{measure}_high": None}
+    assert without_false_ends(numbers | {"episodes": 1.0}) == numbers | ends | {"episodes": 1.0}

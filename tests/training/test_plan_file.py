@@ -134,6 +134,18 @@ def test_a_plan_is_no_run(tmp_path):
         with_config_file(find_preset("cartpole-ppo"), path)
 
 
+def test_commands_can_be_pasted_where_a_folder_has_a_space(tmp_path):
+    folder = tmp_path / "my plans"
+    folder.mkdir()
+    path = written(folder)
+    with pytest.raises(ConfigError) as refused:
+        with_config_file(find_preset("cartpole-ppo"), path)
+    assert str(refused.value).endswith(f"; try: respawn plan '{path}'")
+    with pytest.raises(ConfigError) as refused:
+        read_plan_file(written(folder, "seed = 1"))
+    assert str(refused.value).endswith(f" with: respawn train --config '{path}'")
+
+
 def test_runs_are_called_after_the_file_or_its_folder():
     assert default_plan_name(Path("some/long.one.toml"), 0) == "long.one-s0"
     assert default_plan_name(Path("experiments/0006-reference-phases/plan.toml"), 2) == "0006-reference-phases-s2"

@@ -145,6 +145,11 @@ class TestEndingAProcessThatHangs:
             f"respawn: run r was ended because nothing has moved for 300 s; go on with: respawn resume {folder.path}\n"
         )
 
+    def test_what_it_says_can_be_pasted_where_a_folder_has_a_space(self, folder, exits, capsys):
+        elsewhere = RunFolder(folder.path.rename(folder.path.with_name("my run")))
+        reopening._end_process(elsewhere)("nothing has moved")
+        assert capsys.readouterr().err.endswith(f"; go on with: respawn resume '{elsewhere.path}'\n")
+
     def test_it_is_recorded_also_where_the_terminal_is_gone(self, folder, exits, monkeypatch):
         class Gone:
             def write(self, text):

@@ -11,13 +11,12 @@ from typing import Annotated, Any
 
 import tyro
 from rich.markup import escape
-from rich.measure import Measurement
 from rich.table import Table
 
 from respawn.cli.arguments import check_at_least, parse
 from respawn.cli.engine_built import engine_must_be_built
 from respawn.cli.progress import progress_bar
-from respawn.cli.tables import console, new_table
+from respawn.cli.tables import console, fits, new_table
 from respawn.contracts.settings import check_above, check_between
 from respawn.errors import ConfigError
 from respawn.worlds.mario.rom import Rom, find_rom
@@ -112,8 +111,7 @@ def _show(measured: dict[str, Any]) -> None:
     rows = list(_rows(measured))
     columns = [_SPREAD, *measured["peers"]]
     # What is dropped where room is short can be worked out from what stays: the peers have rows of their own.
-    unlimited = target.options.update(width=1_000)
-    while columns and Measurement.get(target, unlimited, _table(rows, columns)).maximum > target.width:
+    while columns and not fits(_table(rows, columns), target):
         columns.pop(0 if _SPREAD in columns else -1)
     target.print(_table(rows, columns))
     _show_rest(measured)

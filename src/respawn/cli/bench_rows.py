@@ -6,6 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeAlias
 
+from rich.markup import escape
+
 from respawn.cli.bench_files import HEADINGS, ResultFiles, Rows, others_told, provenance, shown, used_columns
 from respawn.cli.progress import Tell, progress_bar
 from respawn.cli.tables import console, new_table
@@ -103,7 +105,7 @@ def print_rows(title: str, rows: Rows, *, without: Sequence[str] = ()) -> None:
     for name in columns:
         table.add_column(HEADINGS[name], justify="left" if name in _LEFT else "right", no_wrap=True)
     for row in rows:
-        cells = [shown(name, row.get(name)) for name in columns]
+        cells = [escape(shown(name, row.get(name))) for name in columns]
         table.add_row(*cells, style="dim" if row.get("error") else None)
     target = console()
     target.print(title, markup=False)

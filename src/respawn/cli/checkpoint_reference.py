@@ -1,6 +1,7 @@
 """What a file of the A3C system that this one replaces is, in words."""
 
 import json
+import shlex
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -93,7 +94,8 @@ def _of_metadata(metadata: Metadata) -> dict[str, Any]:
 def _step(metadata: Metadata) -> str:
     if metadata.step or not metadata.update:
         return number(metadata.step)
-    return f"0, which it did not count; see: respawn checkpoint migrate {metadata.path.parent} --dry-run"
+    folder = shlex.quote(str(metadata.path.parent))
+    return f"0, which it did not count; see: respawn checkpoint migrate {folder} --dry-run"
 
 
 def _of_payload(path: Path, payload: Payload) -> dict[str, Any]:

@@ -55,12 +55,14 @@ def show_comparison(comparison: Mapping[str, Any]) -> None:
     for label in results:
         table.add_column(escape(label), justify="right", overflow="fold")
     for name, values in comparison["settings"].items():
-        table.add_row(f"--{name.replace('_', '-')}", *(escape(_cell(values.get(label, _ABSENT))) for label in results))
+        cells = (_cell(values.get(label, _ABSENT)) for label in results)
+        table.add_row(escape(f"--{name.replace('_', '-')}"), *map(escape, cells))
     if not comparison["settings"]:
         table.add_row("all settings", *("the same" for _ in results))
     table.add_section()
     for name in next(iter(results.values())):
-        table.add_row(_result_label(name), *(_result_cell(name, results[label][name]) for label in results))
+        cells = (_result_cell(name, results[label][name]) for label in results)
+        table.add_row(escape(_result_label(name)), *map(escape, cells))
     console().print(table)
 
 

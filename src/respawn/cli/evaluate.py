@@ -15,6 +15,7 @@ from respawn.cli.policies import warn_of_damage
 from respawn.cli.tables import print_facts
 from respawn.errors import ConfigError
 from respawn.evaluation.config import EvaluationConfig
+from respawn.evaluation.intervals import without_false_ends
 from respawn.runs.layout import find
 from respawn.weights import is_shipped
 from respawn.worlds.fish.config import FishConfig
@@ -148,7 +149,7 @@ def _evaluate_levels(trained: "Trained", arguments: EvaluateArguments) -> int:
 
 
 def _summary(judgement: "Judgement") -> dict[str, Any]:
-    return {
+    summary = {
         "checkpoint": judgement.checkpoint,
         "passed_over": list(judgement.passed_over),
         "updates": judgement.updates,
@@ -158,12 +159,14 @@ def _summary(judgement: "Judgement") -> dict[str, Any]:
         "episodes": len(judgement.episodes),
         "ends": dict(Counter(episode.end for episode in judgement.episodes)),
     }
+    return without_false_ends(summary)
 
 
 def _show(summary: dict[str, Any]) -> None:
+    low, high = summary["return_low"], summary["return_high"]
     facts = {
         "return": f"{summary['return_mean']:.2f} ± {summary['return_std']:.2f}",
-        "95 % interval": f"{summary['return_low']:.2f} to {summary['return_high']:.2f} (of the mean)",
+        "95 % interval": "" if low is None else f"{low:.2f} to {high:.2f} (of the mean)",
         "range": f"{summary['return_min']:.2f} to {summary['return_max']:.2f}",
         "length": f"{summary['length_mean']:.1f} steps on average",
         "ends": ", ".join(f"{end} {count}" for end, count in summary["ends"].items()),

@@ -7,6 +7,7 @@ from respawn.cli.policies import warn_of_damage
 from respawn.cli.progress import progress_bar
 from respawn.cli.tables import console, new_table
 from respawn.errors import ConfigError
+from respawn.evaluation.intervals import without_false_ends
 from respawn.training.judge_fish import SchoolTrials, describe_schools, judge_fish
 from respawn.training.trained import Trained
 
@@ -37,12 +38,19 @@ def evaluate_fish(trained: Trained, arguments: "EvaluateArguments") -> int:
     with progress_bar() as tell:
         judgement = judge_fish(trained, trials, device_name=arguments.device, tell=tell)
     warn_of_damage(trained.passed_over)
-    found = {"run": trained.name, **describe_schools(judgement, trained, trials)}
+    found = _without_false_ends({"run": trained.name, **describe_schools(judgement, trained, trials)})
     if arguments.json:
         print(json.dumps(found, indent=2))
     else:
         _show(found)
     return 0
+
+
+def _without_false_ends(found: dict[str, Any]) -> dict[str, Any]:
+    """The same, where one school was judged without intervals: of each policy."""
+    others = {name: without_false_ends(numbers) for name, numbers in found["null_policies"].items()}
+    sampled = None if found["sampled"] is None else without_false_ends(found["sampled"])
+    return {**without_false_ends(found), "sampled": sampled, "null_policies": others}
 
 
 def _show(found: dict[str, Any]) -> None:
@@ -71,9 +79,10 @@ def _show(found: dict[str, Any]) -> None:
 
 
 def _row(numbers: dict[str, Any]) -> list[str]:
+    low, high = numbers["survival_low"], numbers["survival_high"]
     return [
         f"{numbers['survival_mean']:.4f}",
-        f"{max(numbers['survival_low'], 0.0):.3f}-{min(numbers['survival_high'], 1.0):.3f}",
+        "-" if low is None else f"{max(low, 0.0):.3f}-{min(high, 1.0):.3f}",
         f"{numbers['survival_worst']:.3f}",
         f"{numbers['death_p10']:.0f}",
         f"{numbers['early_death_100']:.4f}",

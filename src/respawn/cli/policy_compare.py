@@ -2,11 +2,13 @@
 
 import json
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from respawn.cli.policy import EPISODES
 from respawn.cli.progress import progress_bar
 from respawn.cli.tables import console, new_table, print_facts
+from respawn.evaluation.intervals import without_false_ends
 from respawn.evaluation.levels import GREEDY, SAMPLED
 from respawn.evaluation.tempered import TEMPERATURE
 from respawn.training.compare_ways import SEED_BASE, Compared, WaysOrder, compare_ways
@@ -37,7 +39,7 @@ _SURVIVAL: Columns = {
 }
 _RETURN: Columns = {
     "return": lambda way: f"{way['return_mean']:.2f} ± {way['return_std']:.2f}",
-    "95 %": lambda way: f"{way['return_low']:.2f} to {way['return_high']:.2f}",
+    "95 %": lambda way: "-" if way["return_low"] is None else f"{way['return_low']:.2f} to {way['return_high']:.2f}",
     "worst": lambda way: f"{way['return_min']:.2f}",
     "best": lambda way: f"{way['return_max']:.2f}",
     "steps": lambda way: f"{way['length_mean']:,.1f}",
@@ -62,6 +64,8 @@ def compare(trained: Trained, config: RunConfig, arguments: "PolicyArguments") -
     )
     with progress_bar() as tell:
         compared = compare_ways(trained, config, order, device_name=arguments.device, tell=tell)
+    ways = {name: without_false_ends(numbers) for name, numbers in compared.ways.items()}
+    compared = replace(compared, ways=ways)
     if arguments.json:
         print(json.dumps(_described(trained, config, order, compared), indent=2))
     else:
@@ -143,5 +147,5 @@ def _seeds(compared: Compared) -> str:
     return f"{first} to {last}" + (f" in {next(iter(compared.seeds))}; as many in each level" if others else "")
 
 
-def _interval(low: float, high: float, form: str = ".0f") -> str:
-    return f"{100 * low:{form}}-{100 * min(high, 1.0):{form}} %"
+def _interval(low: float | None, high: float, form: str = ".0f") -> str:
+    return "-" if low is None else f"{100 * low:{form}}-{100 * min(high, 1.0):{form}} %"

@@ -2,16 +2,18 @@
 
 import importlib
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from rich.console import Console
 from rich.markup import escape
+from rich.table import Table
 
 from respawn.cli.arguments import HELP, RunName, RunsDirectory, parse
 from respawn.cli.description import describe, evaluation_of_late, newest_count, print_description, return_of_late
-from respawn.cli.tables import console, new_table, number
+from respawn.cli.tables import console, fits, new_table, number
 from respawn.errors import ConfigError, RespawnError
 from respawn.runs.layout import ListedRun, find, list_runs
 
@@ -26,11 +28,17 @@ USAGE = """usage: respawn runs {list,show,inspect,summary,compare,export} [...]
 
 'respawn runs list --help' and so on say more."""
 
-ROOM_FOR_EVERY_COLUMN = 100
-"""On less columns than this, a list leaves out what the names of runs mostly say anyway."""
+LEAST_NAME = 12
+"""Names are broken into no shorter pieces, so that in a list's last resort there is still something to read."""
 
-MOST_NAME = 40
-"""Longer names are broken: those that runs are given by default are shorter."""
+_CELLS: dict[str, Callable[[Mapping[str, Any]], str]] = {
+    "world": lambda row: str(row["world"]),
+    "updates": lambda row: number(newest_count(row, "updates")),
+    "decisions": lambda row: number(newest_count(row, "decisions")),
+    "return": lambda row: number(return_of_late(row)),
+    "evaluation": evaluation_of_late,
+}
+"""Columns of a list beside name and status."""
 
 STYLES = {"running": "green", "finished": "", "stopped": "cyan", "killed": "yellow", "failed": "red", "broken": "red"}
 
@@ -111,29 +119,38 @@ def _described(run: ListedRun) -> dict[str, Any]:
 
 def _show_list(rows: list[dict[str, Any]]) -> None:
     target = console()
-    columns: dict[str, Callable[[Mapping[str, Any]], str]] = {
-        "world": lambda row: row["world"],
-        "updates": lambda row: number(newest_count(row, "updates")),
-        "decisions": lambda row: number(newest_count(row, "decisions")),
-        "return": lambda row: number(return_of_late(row)),
-        "evaluation": evaluation_of_late,
-    }
-    if target.width < ROOM_FOR_EVERY_COLUMN:
-        columns = {name: cell for name, cell in columns.items() if name not in ("world", "decisions")}
-    table = new_table()
-    # A name that is broken cannot be copied.
-    table.add_column("run", overflow="fold", min_width=min(MOST_NAME, max(len(row["name"]) for row in rows)))
-    table.add_column("status", no_wrap=True)
-    for name in columns:
-        table.add_column(name, justify="left" if name == "world" else "right", no_wrap=name != "world")
-    for row in rows:
-        status = f"[{STYLES[row['status']] or 'default'}]{row['status']}[/]"
-        cells = [escape(cell(row)) for cell in columns.values()] if "world" in row else []
-        table.add_row(escape(row["name"]), status, *cells)
-    target.print(table)
+    target.print(_fitting(rows, target))
     for row in rows:
         if row["problem"]:
             print(f"{row['name']} is broken: {row['problem']}")
+
+
+def _fitting(rows: list[dict[str, Any]], target: Console) -> Table:
+    """All columns, or where they do not fit, fewer: a number of which the end is cut off looks like another number.
+
+    First those go which the names of runs mostly say anyway, then names are broken, which cannot be copied then.
+    """
+    names = list(_CELLS)
+    for name in ("world", "decisions", "updates", "return", "evaluation"):
+        may_break = not {"world", "decisions"} & set(names)
+        if fits(_table(rows, names, LEAST_NAME if may_break else None), target):
+            break
+        names.remove(name)
+    return _table(rows, names)
+
+
+def _table(rows: list[dict[str, Any]], names: Sequence[str], most_name: int | None = None) -> Table:
+    """Runs with some of the columns; `most_name` is how wide names may be."""
+    table = new_table()
+    table.add_column("run", overflow="fold", max_width=most_name)
+    table.add_column("status", no_wrap=True)
+    for name in names:
+        table.add_column(name, justify="left" if name == "world" else "right", no_wrap=True)
+    for row in rows:
+        status = f"[{STYLES[row['status']] or 'default'}]{row['status']}[/]"
+        cells = [escape(_CELLS[name](row)) for name in names] if "world" in row else []
+        table.add_row(escape(row["name"]), status, *cells)
+    return table
 
 
 def _show(words: list[str]) -> None:

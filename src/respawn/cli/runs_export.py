@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Annotated
 
 import tyro
+from rich.markup import escape
 
 from respawn.cli.arguments import RunName, RunsDirectory, parse
 from respawn.cli.progress import Tell, progress_bar
@@ -84,7 +85,6 @@ def _show(exported: list[Exported]) -> None:
         table.add_column(name, justify="right")
     table.add_column("file", overflow="fold")
     for each in exported:
-        table.add_row(
-            each.stream, number(each.rows), number(each.columns), "-" if each.path is None else str(each.path)
-        )
+        path = "-" if each.path is None else escape(str(each.path))
+        table.add_row(each.stream, number(each.rows), number(each.columns), path)
     console().print(table)

@@ -14,11 +14,12 @@ from typing import Annotated, Any
 
 import tyro
 from rich.markup import escape
+from rich.table import Table
 
 from respawn.cli.arguments import RunsDirectory, check_at_least, parse
 from respawn.cli.comparison import by_label
 from respawn.cli.result_files import check_result_file, write_result
-from respawn.cli.tables import console, new_table, number
+from respawn.cli.tables import console, fits, new_table, number
 from respawn.errors import ConfigError
 from respawn.runs.layout import RunFolder, find
 from respawn.runs.summary import WATCHED, MetricSummary, StreamSummary, in_order, summarise
@@ -136,24 +137,23 @@ def _show(summaries: Mapping[str, Mapping[str, StreamSummary]], asked: Sequence[
         console().print(title, style="bold", markup=False)
         names = dict.fromkeys(name for summary in of_runs.values() for name in summary.metrics)
         if len(of_runs) == 1 and names:
-            _show_one(of_runs)
+            _show_one(*of_runs.values())
         elif names:
             _show_several(of_runs, in_order(names, asked or WATCHED[stream]))
         print()
 
 
 def _told(summary: StreamSummary) -> str:
-    if not summary.rows:
+    if not summary.tail_rows:
         return "no rows"
     if summary.tail_rows == 1:
-        return f"row of update {summary.last_update}, of {summary.rows:,}"
-    return f"{summary.tail_rows:,} rows of {summary.rows:,}, updates {summary.first_update} to {summary.last_update}"
+        return f"row of update {summary.last_update}"
+    return f"{summary.tail_rows:,} rows, updates {summary.first_update} to {summary.last_update}"
 
 
-def _show_one(of_runs: Mapping[str, StreamSummary]) -> None:
-    (summary,) = of_runs.values()
+def _show_one(summary: StreamSummary) -> None:
     table = new_table()
-    table.add_column("metric", no_wrap=True)
+    table.add_column("metric", overflow="fold")  # where room is short, what is broken is no number
     columns = ("last", "mean", "std", "min", "max")
     for name in columns:
         table.add_column(name, justify="right", no_wrap=True)
@@ -164,10 +164,23 @@ def _show_one(of_runs: Mapping[str, StreamSummary]) -> None:
 
 
 def _show_several(of_runs: Mapping[str, StreamSummary], names: Sequence[str]) -> None:
+    """Runs side by side, or where that is too wide, each by itself: nobody sees of whom numbers without a name are."""
+    target = console()
+    table = _side_by_side(of_runs, names)
+    if fits(table, target):
+        target.print(table)
+        return
+    for label, summary in of_runs.items():
+        if summary.metrics:
+            target.print(f"\n{label}", markup=False)
+            _show_one(summary)
+
+
+def _side_by_side(of_runs: Mapping[str, StreamSummary], names: Sequence[str]) -> Table:
     table = new_table()
     table.add_column("metric", no_wrap=True)
     for label in of_runs:
-        table.add_column(f"{escape(label)}: last", justify="right")
+        table.add_column(f"{escape(label)}: last", justify="right", no_wrap=True)
         table.add_column("mean ± std", justify="right", no_wrap=True)
     for name in names:
         cells = []
@@ -175,7 +188,7 @@ def _show_several(of_runs: Mapping[str, StreamSummary], names: Sequence[str]) ->
             metric = summary.metrics.get(name)
             cells += ["", ""] if metric is None else [number(metric.last) + _flaw(metric), _spread(metric)]
         table.add_row(escape(name), *cells)
-    console().print(table)
+    return table
 
 
 def _spread(metric: MetricSummary) -> str:

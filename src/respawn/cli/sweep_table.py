@@ -4,12 +4,10 @@ import textwrap
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from rich.console import Console
 from rich.markup import escape
-from rich.measure import Measurement
 from rich.table import Table
 
-from respawn.cli.tables import console, new_table, number
+from respawn.cli.tables import console, fits, new_table, number
 from respawn.sweeps.definition import Definition
 from respawn.sweeps.figures import short_name
 from respawn.sweeps.finals import Final
@@ -23,9 +21,9 @@ def show_best(ranked: Sequence[TrialRow], definition: Definition, finals: Sequen
     target = console()
     facts = _facts(ranked[:MOST_TRIALS], definition, finals)
     shown = min(len(ranked), MOST_TRIALS)
-    table = next((one for one in (_lines(facts), _lines(facts, wrapped=True)) if _fits(one, target)), None)
+    table = next((one for one in (_lines(facts), _lines(facts, wrapped=True)) if fits(one, target)), None)
     if table is None:
-        while shown > 1 and not _fits(_columns(facts, shown), target):
+        while shown > 1 and not fits(_columns(facts, shown), target):
             shown -= 1
         table = _columns(facts, shown)
     target.print(table)
@@ -80,8 +78,3 @@ def _columns(facts: Mapping[str, Sequence[str]], shown: int) -> Table:
     for heading, cells in others:
         table.add_row(escape(heading), *map(escape, cells[:shown]))
     return table
-
-
-def _fits(table: Table, target: Console) -> bool:
-    unlimited = target.options.update(width=1_000)
-    return Measurement.get(target, unlimited, table).maximum <= target.width

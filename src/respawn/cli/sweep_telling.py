@@ -2,6 +2,7 @@
 
 import errno
 import os
+import shlex
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -165,7 +166,8 @@ def _of_the_best(folder: StudyFolder, definition: Definition, best: TrialRow, fi
         lines.append(f"Train its like:  respawn train {definition.preset} {words}")
     if folder.best.exists():
         if is_of_the_best(folder, definition, best):
-            lines.append(f"The same:        respawn train --config {folder.best}{beside_the_file(settings)}")
+            file = shlex.quote(str(folder.best))
+            lines.append(f"The same:        respawn train --config {file}{beside_the_file(settings)}")
         else:
             lines.append(
                 f"The same:        not {folder.best}, which is of another moment; 'respawn sweep show' with --redraw "

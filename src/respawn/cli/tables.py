@@ -7,10 +7,15 @@ from typing import Any
 
 from rich import box
 from rich.console import Console
+from rich.measure import Measurement
 from rich.table import Table
+from rich.text import Text
 
 WIDTH_OF_A_PIPE = 120
 """Nobody knows how wide a pipe is; lines that are broken to fit 80 columns are no use to grep."""
+
+_WIDER_THAN_ANY = 100_000
+"""Columns, of which a table takes as many as it would like to have."""
 
 
 class TableConsole(Console):
@@ -22,9 +27,9 @@ class TableConsole(Console):
 
 
 def console() -> TableConsole:
-    """A console on standard output."""
+    """A console on standard output; it makes no picture of ':x:', which escape() would not keep it from."""
     known = sys.stdout.isatty() or "COLUMNS" in os.environ
-    return TableConsole(width=None if known else WIDTH_OF_A_PIPE, highlight=False)
+    return TableConsole(width=None if known else WIDTH_OF_A_PIPE, highlight=False, emoji=False)
 
 
 def new_table(*, header: bool = True, title: str | None = None) -> Table:
@@ -41,14 +46,20 @@ def new_table(*, header: bool = True, title: str | None = None) -> Table:
     )
 
 
+def fits(table: Table, target: Console) -> bool:
+    """Whether all of a table can be shown without anything in it being broken or cut off."""
+    unlimited = target.options.update(width=_WIDER_THAN_ANY)
+    return Measurement.get(target, unlimited, table).maximum <= target.width
+
+
 def print_facts(title: str, facts: Mapping[str, str]) -> None:
-    """A title, and below it a line for each fact that is not empty."""
+    """A title, and below it a line for each fact that is not empty; all of it as it is, whatever brackets it holds."""
     table = new_table(header=False)
     table.add_column(style="dim", no_wrap=True)
     table.add_column(overflow="fold")
     for label, value in facts.items():
         if value:
-            table.add_row(label, value)
+            table.add_row(Text(label), Text(value))
     target = console()
     target.print(title, style="bold", markup=False)
     target.print(table)

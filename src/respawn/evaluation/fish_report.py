@@ -36,7 +36,7 @@ WORST_STARTS = 8
 def summarise_schools(records: Sequence[SchoolRecord], limit_steps: int) -> dict[str, float]:
     """The numbers of an evaluation, by their names in docs/metrics.md."""
     survival = [record.survival for record in records]
-    low, high = mean_interval(survival)
+    low, high = mean_interval(survival) or (survival[0], survival[0])  # rows hold numbers
     deaths = death_stats([list(record.death_steps) for record in records], limit_steps)
     fish = sum(len(record.death_steps) for record in records)
     step_one = sum(len(record.step_one_deaths) for record in records)

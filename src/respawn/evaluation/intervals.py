@@ -1,11 +1,14 @@
 """How far what was counted may be from what is true: 95 % intervals."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from statistics import fmean, stdev
+from typing import Any
 
 Z = 1.959963984540054
 """How many standard errors to either side hold 95 % of a normal distribution."""
+_ENDS = ("return_low", "return_high", "survival_low", "survival_high")
+"""What the ends of intervals of means are called."""
 
 
 def wilson_interval(successes: int, trials: int) -> tuple[float, float]:
@@ -29,8 +32,18 @@ def wilson_interval(successes: int, trials: int) -> tuple[float, float]:
     return low, high
 
 
-def mean_interval(values: Sequence[float]) -> tuple[float, float]:
-    """Where a mean lies, given some values; of one value nothing more is known than itself."""
-    mean = fmean(values)
-    margin = Z * stdev(values) / math.sqrt(len(values)) if len(values) > 1 else 0.0
+def mean_interval(values: Sequence[float]) -> tuple[float, float] | None:
+    """Where a mean lies, given some values; None: of a single one nobody knows how far others are from it."""
+    if len(values) < 2:
+        return None
+    mean, margin = fmean(values), Z * stdev(values) / math.sqrt(len(values))
     return mean - margin, mean + margin
+
+
+def without_false_ends(numbers: Mapping[str, Any]) -> dict[str, Any]:
+    """The same numbers of some episodes, but None for the ends of a mean's interval where there was one episode.
+
+    As metrics the ends are the mean itself then, for rows hold numbers; said to somebody, that would be certainty.
+    """
+    unknown = _ENDS if numbers["episodes"] < 2 else ()
+    return {name: None if name in unknown else value for name, value in numbers.items()}

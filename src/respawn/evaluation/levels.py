@@ -41,7 +41,7 @@ class LevelScore:
     x_mean: float | None
     """how far it came, in pixels; None where no episode says so, as in all that follow"""
     x_interval: tuple[float, float] | None
-    """of that mean: 95 %"""
+    """of that mean: 95 %; None also where only one episode says so"""
     x_std: float | None
     seconds_mean: float | None
     """of the game's own time"""
@@ -117,7 +117,7 @@ def score_level(episodes: Sequence[Episode]) -> LevelScore:
         episodes=len(episodes),
         courses=count_courses(episodes),
         x_mean=_mean(x),
-        x_interval=mean_interval(x) if x else None,
+        x_interval=mean_interval(x),
         x_std=_spread(x),
         seconds_mean=_mean(_facts(episodes, "seconds")),
         time_left_mean=_mean(_facts(episodes, "time_left")),

@@ -1,6 +1,7 @@
 """A run's settings from a TOML file: what it says replaces what a preset says, and everything else stays."""
 
 import difflib
+import shlex
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
@@ -41,7 +42,8 @@ def with_config_file(config: RunConfig, path: Path) -> RunConfig:
     """The same run with what a file says; paths in it are taken from the file's folder."""
     said = {name: value for name, value in read_config_file(path).items() if name != PRESET}
     if STAGES in said:
-        raise ConfigError(f"{path} is a plan of several stages, and --config wants one run; try: respawn plan {path}")
+        command = f"respawn plan {shlex.quote(str(path))}"
+        raise ConfigError(f"{path} is a plan of several stages, and --config wants one run; try: {command}")
     try:
         return with_settings(config, said, path.parent)
     except ConfigError as error:

@@ -2,6 +2,7 @@
 
 import difflib
 import re
+import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -66,7 +67,7 @@ def read_plan_file(path: Path) -> PlanFile:
     if not isinstance(listed, list) or not listed or not all(isinstance(stage, dict) for stage in listed):
         raise ConfigError(
             f"{path} is no plan: a plan has [[{STAGES}]], each with a name; one run is trained with: "
-            f"respawn train --config {path}"
+            f"respawn train --config {shlex.quote(str(path))}"
         )
     stages: dict[str, Mapping[str, Any]] = {}
     for number, stage in enumerate(listed, start=1):
