@@ -180,6 +180,8 @@ def test_killed_anywhere_while_saving_an_update_again_one_of_the_two_is_left(tmp
         save(checkpointer, 1)
         with killed_before_change(number) as made, suppress(Killed):
             checkpointer.save(parts(7), Clock(updates=1), {})
+        assert find_newest(folder) is not None and len(saved(folder)) == 1, made  # whoever only looks finds it too
+        assert find_newest(folder, only="u00000001") is not None
         put_back(folder)  # as whoever takes the run up does first
         found = find_newest(folder)
         assert found is not None and read_part(found.path, found.manifest, "a")["number"] in (1, 7), made

@@ -139,6 +139,18 @@ def test_signals_are_told_as_ctrl_c_is(name, code):
     assert (done.returncode, done.stderr) == (code, "respawn: interrupted\n")
 
 
+def test_a_terminal_that_is_closed_changes_no_exit_code(monkeypatch):
+    class Closed:
+        def write(self, text):
+            raise OSError(5, "Input/output error")
+
+        def flush(self):
+            pass
+
+    monkeypatch.setattr(sys, "stderr", Closed())
+    assert main(["sing"]) == 2
+
+
 def test_nohup_is_heard_by_every_verb():
     killed = "from respawn.cli import doctor; doctor.main = lambda words: os.kill(os.getpid(), signal.SIGHUP) or 0"
     leave = "sys.argv = ['respawn', 'doctor']; from respawn.cli.main import main_and_leave; main_and_leave()"

@@ -266,6 +266,39 @@ def test_a_file_that_could_not_be_set_aside_is_once_there_is_room(folder, monkey
     assert sorted(content(folder)) == ["updates.jsonl", "updates.jsonl.000001.gz", "updates.jsonl.000002.gz"]
 
 
+def test_a_file_that_cannot_be_opened_again_is_with_the_next_row(folder, monkeypatch):
+    stream = stream_of(folder)
+    write(stream, 11, 14)
+
+    def no_handle_left(self: JsonlStream) -> None:
+        raise RunFolderError("too many open files")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(JsonlStream, "_open", no_handle_left)
+        with pytest.raises(RunFolderError, match="too many"):
+            write(stream, 15, 15)
+    assert not stream.is_closed and stream.state()["bytes"] == 0
+    write(stream, 15, 16)
+    stream.close()
+    assert read(folder) == list(range(11, 17)) and stream.is_closed
+
+
+def test_archives_that_cannot_be_deleted_harm_no_row(folder, monkeypatch):
+    stream = stream_of(folder, retain_archives=1)
+
+    def busy(*arguments: object) -> None:
+        raise PermissionError(1, "Operation not permitted")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(rotation, "_remove", busy)
+        write(stream, 11, 30)
+        assert stream.state()["archive"] == 4
+    assert len(archive_numbers(folder.updates)) == 4
+    stream.state()
+    assert archive_numbers(folder.updates) == [4]
+    stream.close()
+
+
 def test_what_a_checkpoint_needs_is_not_deleted(folder):
     stream = stream_of(folder, retain_archives=1)
     write(stream, 1, 10)

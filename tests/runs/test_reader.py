@@ -147,6 +147,19 @@ def test_the_oldest_files_are_left_out_where_the_others_have_enough(folder, at_l
             list(read_updates(folder, at_least))
 
 
+def test_what_comes_before_the_damage_is_read_whatever_is_asked_for(folder):
+    for last in (3, 6):
+        folder.updates.write_bytes(lines(updates(last)[last - 3 :]))
+        set_aside(folder.updates)
+    archive = folder.path / "updates.jsonl.000002.gz"
+    archive.write_bytes(archive.read_bytes()[:-20])
+    for at_least in (None, 1000, 4):
+        rows = read_updates(folder, at_least)
+        assert [next(rows) for _ in range(3)] == updates(3)
+        with pytest.raises(RunFolderError, match=r"an archive of .*updates\.jsonl is damaged"):
+            list(rows)
+
+
 def test_an_archive_that_is_let_go_of_while_lines_are_counted_is_the_end(folder, monkeypatch):
     for last in (3, 6):
         folder.updates.write_bytes(lines(updates(last)[last - 3 :]))

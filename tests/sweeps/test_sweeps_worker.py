@@ -1,5 +1,6 @@
 """What a worker does and tells, in this process; as a process of its own it is in the end-to-end tests."""
 
+import contextlib
 import os
 import signal
 import sys
@@ -84,6 +85,26 @@ def test_those_that_the_space_does_not_hold_are_no_reason_to_stop(plan):
         *[("failed", False)] * 4,
         ("complete", False),
     ]
+
+
+@pytest.mark.parametrize("moment", [READY, BEGUN, JUDGED])
+def test_a_signal_that_python_dropped_is_heard_all_the_same(plan, moment):
+    """What a handler raises while garbage is collected goes nowhere."""
+    connection, leave = Connection(), []
+
+    def hears(kind, facts):
+        leave[:] = leave or [signal.getsignal(signal.SIGTERM)]  # that of the worker, not of a run
+        if kind == moment and connection.kinds().count(kind) == 1:
+            with contextlib.suppress(KeyboardInterrupt):
+                leave[0](signal.SIGTERM, None)
+
+    connection.hears = hears
+    worker.run(connection, plan)
+    ended = [facts["state"] for kind, facts in connection.told if kind == ENDED]
+    assert DONE not in connection.kinds() and ended == ([] if moment == READY else ["stopped"])
+    worker.run(Connection(), plan)
+    study, _ = load_study(plan.url, "small")
+    assert [trial.state.name for trial in study.trials] == ["COMPLETE", "COMPLETE"]
 
 
 def test_a_signal_saves_the_trial_and_ends_it(plan):

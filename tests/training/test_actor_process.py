@@ -69,7 +69,8 @@ def test_a_process_is_told_before_anything_is_imported(tmp_path):
 
 
 def test_more_actors_than_cores_are_warned_of_and_far_more_refused(monkeypatch):
-    monkeypatch.setattr(actor_process, "resolve_threads", lambda threads: 2)
+    monkeypatch.setattr(actor_process, "usable_cores", lambda: 2)
+    monkeypatch.setattr(actor_process, "allowed_cores", lambda: 2)
     events = []
     actor_process._check_cores(2, events.append)
     assert not events
@@ -78,3 +79,6 @@ def test_more_actors_than_cores_are_warned_of_and_far_more_refused(monkeypatch):
     assert event.kind == "actors_take_turns" and event.level == "warning"
     with pytest.raises(ConfigError, match=r"collection\.actors is 17, and there are 2 cores here.*at most 16"):
         actor_process._check_cores(17, events.append)
+    monkeypatch.setattr(actor_process, "allowed_cores", lambda: 8)  # more, for a part of the time
+    actor_process._check_cores(17, events.append)
+    assert len(events) == 2

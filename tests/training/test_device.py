@@ -49,7 +49,8 @@ def test_what_is_no_device_is_refused(name):
         resolve_device(name, wants_gpu=False)
 
 
-def test_threads(monkeypatch):
+def test_threads(monkeypatch, tmp_path):
+    monkeypatch.setattr("respawn.processes.limits._MEMBERSHIP", tmp_path / "no container")
     monkeypatch.setattr(os, "sched_getaffinity", lambda pid: {0, 3, 5}, raising=False)
     assert resolve_threads(3) == 3 and resolve_threads(0) == 3
     monkeypatch.delattr(os, "sched_getaffinity")

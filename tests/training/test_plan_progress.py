@@ -129,6 +129,7 @@ def test_what_decides_no_number_may_change(tmp_path, runs_dir):
 def test_threads_that_are_left_to_the_machine_are_no_difference(tmp_path, runs_dir, monkeypatch):
     plan = plan_of(tmp_path, "threads = 0\n" + TEXT)
     train(plan, runs_dir, 1)
+    monkeypatch.setattr("respawn.processes.limits._MEMBERSHIP", tmp_path / "no container")
     monkeypatch.setattr("respawn.training.device.os.sched_getaffinity", lambda pid: set(range(7)), raising=False)
     assert states(plan, runs_dir) == ["finished", "new", "new"]
 

@@ -12,13 +12,13 @@ from respawn.checkpoints.codec import encode, tensors_sha256
 from respawn.checkpoints.config import CheckpointsConfig
 from respawn.checkpoints.manifest import SCHEMA_VERSION, Manifest, file_sha256
 from respawn.checkpoints.retention import to_delete
-from respawn.checkpoints.store import WEIGHTS, Identity, read_manifest, saved
+from respawn.checkpoints.store import SUPERSEDED, WEIGHTS, Identity, read_manifest, saved
 from respawn.contracts.clock import Clock
 from respawn.contracts.saveable import Saveable
 from respawn.errors import CheckpointError, CheckpointWriteError
 
-_WRITING, _DELETING, _SUPERSEDED = ".writing-", ".deleting-", ".superseded-"
-"""How the names begin of what is no checkpoint: not yet, not any more, and not unless the one in its place fails."""
+_WRITING, _DELETING = ".writing-", ".deleting-"
+"""How the names begin of what is no checkpoint: not yet, and not any more."""
 
 
 class Checkpointer:
@@ -101,15 +101,15 @@ class Checkpointer:
     def clean(self) -> None:
         """Remove what a process that was killed left half-written or half-deleted."""
         put_back(self._folder)
-        for prefix in (_WRITING, _DELETING, _SUPERSEDED):
+        for prefix in (_WRITING, _DELETING, SUPERSEDED):
             for leftover in self._folder.glob(f"{prefix}*"):
                 shutil.rmtree(leftover, ignore_errors=True)
 
 
 def put_back(folder: Path) -> None:
     """Bring back a checkpoint that was to be replaced by a process that was killed before it was."""
-    for superseded in folder.glob(f"{_SUPERSEDED}*"):
-        final = folder / superseded.name.removeprefix(_SUPERSEDED)
+    for superseded in folder.glob(f"{SUPERSEDED}*"):
+        final = folder / superseded.name.removeprefix(SUPERSEDED)
         if not final.exists():
             superseded.rename(final)
 
@@ -140,7 +140,7 @@ def _sync_folder(path: Path) -> None:
 
 def _put_in_place(aside: Path, final: Path) -> None:
     """Give it its name. Two folders cannot change places at once, so until it has it the other one is kept."""
-    superseded = final.with_name(f"{_SUPERSEDED}{final.name}")
+    superseded = final.with_name(f"{SUPERSEDED}{final.name}")
     try:
         if final.exists():  # where its evaluation failed, or a run was resumed from an older one
             shutil.rmtree(superseded, ignore_errors=True)

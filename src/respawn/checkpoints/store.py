@@ -20,6 +20,9 @@ OTHER_SETTINGS = (
 )
 """Why a run may not go on from a checkpoint whose settings are not its own, to follow on 'it was'."""
 
+SUPERSEDED = ".superseded-"
+"""How the name of a checkpoint begins that another one of the same update is about to replace."""
+
 _MOST_LOOKS = 3
 """Times that checkpoints are looked for, where a run deletes them faster than they can be read."""
 
@@ -42,8 +45,14 @@ class Found:
 
 
 def saved(folder: Path) -> list[Path]:
-    """The checkpoints in `folder`, oldest first, whole or not."""
-    return sorted(path for path in folder.glob("u????????") if path.is_dir())
+    """The checkpoints in `folder`, oldest first, whole or not.
+
+    One that was to be replaced by a process that was killed before it was has another name until the run is taken up.
+    """
+    there = {path.name: path for path in folder.glob("u????????") if path.is_dir()}
+    for path in folder.glob(f"{SUPERSEDED}u????????"):
+        there.setdefault(path.name.removeprefix(SUPERSEDED), path)
+    return [there[name] for name in sorted(there)]
 
 
 def read_manifest(path: Path) -> Manifest:
@@ -71,7 +80,7 @@ def find_newest(folder: Path, only: str | None = None) -> Found | None:
 
 def _find_newest(folder: Path, only: str | None, looks: int) -> Found | None:
     passed_over: list[str] = []
-    for path in reversed([path for path in saved(folder) if only in (None, path.name)]):
+    for path in reversed([path for path in saved(folder) if only in (None, path.name.removeprefix(SUPERSEDED))]):
         try:
             return Found(path, verify(path), tuple(passed_over))
         except CheckpointAccessError as error:

@@ -1,5 +1,6 @@
 """Dispatch: the first word is a verb, the verb's own file does the rest."""
 
+import contextlib
 import difflib
 import importlib
 import os
@@ -123,5 +124,6 @@ def _run(words: list[str]) -> int:
 
 
 def _say(sentence: str, exit_code: int) -> int:
-    print(f"respawn: {' '.join(sentence.split())}", file=sys.stderr)
+    with contextlib.suppress(OSError):  # a terminal that is closed: the exit code is heard by whoever started this
+        print(f"respawn: {' '.join(sentence.split())}", file=sys.stderr)
     return exit_code

@@ -177,7 +177,7 @@ def _learning(seen: Inspection) -> str:
 
 
 def _when(update: int, pace: Pace) -> str:
-    """Of what the oldest row that is left says, nobody knows how much older it is."""
+    """Of what the oldest row that was looked at says, nobody knows how much older it is."""
     is_known = update == 1 or update != pace.first_row_update
     return f"{'in' if is_known else 'by'} update {number(update)}"
 

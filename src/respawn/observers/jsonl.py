@@ -3,6 +3,7 @@
 import hashlib
 import os
 from collections import deque
+from contextlib import suppress
 from pathlib import Path
 from threading import RLock
 
@@ -59,6 +60,7 @@ class JsonlStream:
         self._sha256 = hashlib.sha256()  # of the file's bytes
         self._bytes = 0  # its length, once taken up
         self._taken_up = False
+        self._is_closed = False
         self._needed_after: deque[int] = deque(maxlen=_CHECKPOINTS)
         self._saved_at: tuple[int, int] | None = None  # where the stream was at the newest checkpoint
 
@@ -73,7 +75,7 @@ class JsonlStream:
     @property
     def is_closed(self) -> bool:
         """Whether nothing can be written any more."""
-        return self._file.closed
+        return self._is_closed
 
     def receive(self, record: Record) -> None:
         """Write a record of this stream's type."""
@@ -102,12 +104,14 @@ class JsonlStream:
             set_aside(self._path)
             self._let_go()
         finally:  # where that fails, whoever tries again goes on with what is there then
-            self._open()
             self._sha256, self._bytes, self._taken_up = hashlib.sha256(), 0, False
+            self._open()
 
     def _let_go(self) -> None:
         """Delete archives that are more than are to be kept, but for what the newest checkpoints may go back to."""
-        if self._retain_archives:
+        if not self._retain_archives:
+            return
+        with suppress(OSError):  # it is tried again and again, and no row is the worse for it
             prune(self._path, self._retain_archives, before=min(self._needed_after, default=None))
 
     def state(self) -> StateTree:
@@ -170,6 +174,7 @@ class JsonlStream:
 
     def close(self) -> None:
         """Close the file; safe to call twice."""
+        self._is_closed = True
         self._file.close()
 
     def _take_up_whole_lines(self) -> None:
@@ -178,6 +183,8 @@ class JsonlStream:
         After a row that could not be written, likewise.
         """
         if not self._taken_up:
+            if self._file.closed and not self._is_closed:  # it could not be opened again after it had been set aside
+                self._open()
             length = sound_bytes(self._path)
             self._go_on_after(length, checksum(self._file, length))
 

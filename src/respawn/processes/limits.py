@@ -26,10 +26,14 @@ class MemoryLimit:
         return 100.0 * self.used_bytes / max(self.bytes, 1)
 
 
+def allowed_cores() -> int:
+    """So many cores this process may run on, for however little of the time."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
 def usable_cores() -> int:
     """So many threads or processes can compute at once: cores that this process may run on, within its quota."""
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return max(1, min(cores, int(_quota_of_cores())))
+    return max(1, min(allowed_cores(), int(_quota_of_cores())))
 
 
 def memory_limit() -> MemoryLimit | None:

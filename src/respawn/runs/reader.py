@@ -121,6 +121,8 @@ def _newest_of(archives: list[int], newest: BinaryIO, path: Path, at_least: int)
                 rows += _count_lines(file)
         except ArchiveMissing:
             return archives[at + 1 :]  # the oldest that are left are deleted just now
+        except RunFolderError:
+            return archives  # whoever reads rows is told of the damage, once those before it were read
     return archives
 
 

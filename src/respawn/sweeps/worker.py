@@ -1,5 +1,6 @@
 """A process of its own that runs trial after trial, and tells whoever started it how they go."""
 
+import os
 import signal
 import sys
 from collections.abc import Mapping
@@ -43,14 +44,37 @@ class _Told(KeyboardInterrupt):
     """SIGTERM came while no run was there to be saved."""
 
 
-def _leave(number: int, frame: FrameType | None) -> NoReturn:
-    raise _Told
+class _Asked:
+    """Whether this process was told to leave, while no run heard it.
+
+    What a signal's handler raises may be lost: Python drops what is raised while it collects garbage. Whoever started
+    this tells it once, so it looks by itself whether it is still here though it was told.
+    """
+
+    def __init__(self) -> None:
+        self._to_leave = False
+
+    def leave(self, number: int, frame: FrameType | None) -> NoReturn:
+        self._to_leave = True
+        raise _Told
+
+    def check(self) -> None:
+        """Leave, if it was told to."""
+        if self._to_leave:
+            raise _Told
+
+    def tell_run(self) -> None:
+        """Let a run that is being trained hear it, which then saves and stops."""
+        if self._to_leave:
+            self._to_leave = False
+            os.kill(os.getpid(), signal.SIGTERM)
 
 
 def run(connection: Connection, plan: WorkerPlan) -> None:
     """Run trials until none is left, or whoever started this says stop."""
     live_and_die_with(plan.family.parent, plan.family.lifeline)
-    signal.signal(signal.SIGTERM, _leave)
+    asked = _Asked()
+    signal.signal(signal.SIGTERM, asked.leave)
     sys.argv[:] = plan.command
     # Imported only now: the lines above are in force while torch loads.
     from respawn.errors import RespawnError
@@ -59,7 +83,7 @@ def run(connection: Connection, plan: WorkerPlan) -> None:
 
     try:
         with storage_failures_told():
-            _work(connection, plan)
+            _work(connection, plan, asked)
     except KeyboardInterrupt:  # what there was to save is saved
         return
     except CudaFailedError as error:
@@ -68,7 +92,7 @@ def run(connection: Connection, plan: WorkerPlan) -> None:
         connection.send((REFUSED, {"cause": str(error), "exit_code": error.exit_code}))
 
 
-def _work(connection: Connection, plan: WorkerPlan) -> None:
+def _work(connection: Connection, plan: WorkerPlan, asked: _Asked) -> None:
     from dataclasses import asdict, replace
 
     from respawn.sweeps.broken_cuda import check_cuda
@@ -90,14 +114,17 @@ def _work(connection: Connection, plan: WorkerPlan) -> None:
     check_cuda(definition.base)  # a worker that takes another's place may find why that one failed
     study.pruner = pruner(plan.pruner, definition)  # type: ignore[arg-type]
     bench = Bench(study, definition, plan.name, plan.runs_dir, plan.threads)
-    bench = replace(
-        bench,
-        heard=lambda number, decisions, value: tell(JUDGED, number=number, decisions=decisions, value=value),
-    )
+
+    def heard(number: int, decisions: int, value: float) -> None:
+        tell(JUDGED, number=number, decisions=decisions, value=value)
+        asked.tell_run()
+
+    bench = replace(bench, heard=heard)
     folder = StudyFolder(plan.folder)
     order = Order(plan.trials, plan.sampler, plan.name, gave_up)  # type: ignore[arg-type]
     tell(READY)
     while True:
+        asked.check()
         claim = claim_next(study, definition, folder, order)
         if claim is None:
             tell(DONE)

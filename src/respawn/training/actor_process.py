@@ -19,11 +19,12 @@ from respawn.contracts.records import Event
 from respawn.errors import ConfigError
 from respawn.processes.child import ChildProcess, Family
 from respawn.processes.lifeline import live_and_die_with
+from respawn.processes.limits import allowed_cores, usable_cores
 from respawn.processes.marks import Marks, marks_path, output_path
 from respawn.runs.layout import RunFolder
 from respawn.training.collecting import fresh_model, make_training_world, sync_collector
 from respawn.training.config import RunConfig, config_from_json, config_to_json
-from respawn.training.device import prepare_torch, resolve_threads
+from respawn.training.device import prepare_torch
 from respawn.worlds.mario.config import MarioConfig
 
 MOST_ACTORS_A_CORE = 8
@@ -65,11 +66,11 @@ def make_actor_pool(
 
 def _check_cores(actors: int, notify: Callable[[Event], None]) -> None:
     """Warn of actors that take turns; refuse so many that the machine would do nothing else."""
-    cores = resolve_threads(0)
-    if actors > MOST_ACTORS_A_CORE * cores:
+    cores, allowed = usable_cores(), allowed_cores()
+    if actors > MOST_ACTORS_A_CORE * allowed:  # not by a container's quota: a run that went on within it goes on
         raise ConfigError(
-            f"collection.actors is {actors}, and there are {cores} cores here, so that they would keep each other from "
-            f"ever starting; use at most {MOST_ACTORS_A_CORE * cores}, and as many as there are cores to be fast"
+            f"collection.actors is {actors}, and there are {allowed} cores here, so that they would keep each other "
+            f"from ever starting; use at most {MOST_ACTORS_A_CORE * allowed}, and as many as there are cores to be fast"
         )
     if actors > cores:
         message = (

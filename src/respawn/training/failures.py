@@ -13,7 +13,7 @@ from respawn.runs.layout import RunFolder
 from respawn.runs.metadata import read_status, write_status
 
 STEPPING = "it stepped down the memory ladder"
-ASSEMBLING = "it was put together"
+ASSEMBLING = "it was put together, or made ready to be"
 """What a run was in the middle of."""
 
 

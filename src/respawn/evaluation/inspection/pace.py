@@ -27,11 +27,11 @@ class Pace:
 
     rows: int
     first_row_update: int | None
-    """above 1 where archives of older rows were let go of"""
+    """above 1 where older rows were let go of, or are not looked at"""
     now_per_second: float | None
     """decisions, the median of the newest rows"""
     before_per_second: float | None
-    """... of all rows before those; None: there are none"""
+    """... of all rows before those that are looked at; None: there are none"""
     now_seconds: float
     """how long the newest rows took"""
     before_seconds: float
@@ -41,7 +41,7 @@ class Pace:
     shares: dict[str, float]
     """of the newest rows' time, what the loop did: collect, learn, idle and other"""
     first_episode_update: int | None
-    """the first with a finished episode"""
+    """the first row with a finished episode"""
     progress_metric: str | None
     first_progress_update: int | None
     """the first with positive progress; None: there was none, or the world does not tell"""
