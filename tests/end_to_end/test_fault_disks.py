@@ -69,6 +69,18 @@ def test_where_it_comes_in_the_middle_the_run_stops_at_once_and_loses_nothing_ol
     assert trace(folder) == straight(CONFIG, tmp_path)
 
 
+def test_a_disk_that_keeps_no_record_changes_nothing_of_what_is_said(tmp_path, monkeypatch, capsys):
+    with monkeypatch.context() as patch:
+        disk = Disk(patch, tmp_path, errno.EROFS)
+        before_update(7, patch, lambda: setattr(disk, "refuses", True))
+        assert main([*WORDS, "--runs", str(tmp_path), "--checkpoints.every-updates", "5", "--updates", "9"]) == 1
+    said = capsys.readouterr().err.splitlines()[-1]
+    assert said.startswith("respawn: run r failed: ")
+    assert "(and its traceback could not be kept: " in said and "(and that it failed could not be recorded: " in said
+    assert "the newest checkpoint is u00000005, go on from it with: respawn resume r --runs " in said
+    assert "failure.txt, " not in said
+
+
 @pytest.mark.parametrize("stream", ["episodes", "evaluations"])
 def test_where_rows_of_one_stream_alone_are_lost_the_run_stops_and_they_are_made_again(stream, tmp_path, monkeypatch):
     config = replace(CONFIG, evaluation=EvaluationConfig(every_updates=4, episodes=2, num_lanes=2, limit_steps=60))

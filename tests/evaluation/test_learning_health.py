@@ -51,6 +51,16 @@ def test_continuous_actions_are_judged_by_the_fall():
     assert learning_health(updates(flat, [0.5] * 20), None)["learning"] is False
 
 
+def test_of_a_run_whose_oldest_rows_were_let_go_of_nothing_bad_is_said():
+    """A run that learned long ago ends with a low entropy and, in a solved game, values that explain nothing."""
+    left = updates([0.3] * 60, [-0.5] * 60)[20:]
+    for limit in (1.55, None):
+        health = learning_health(left, limit)
+        assert health["learning"] is None
+        assert told(health).endswith("rows before update 21 were let go of, and it may have learned then.")
+    assert learning_health(updates([0.3] * 60, [0.9] * 60)[20:])["learning"] is True
+
+
 def test_too_early_to_say():
     assert learning_health([])["learning"] is None
     few = learning_health(updates([1.6, math.nan], [0.0, 0.0]))

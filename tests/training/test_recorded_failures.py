@@ -43,6 +43,12 @@ def test_what_failed_while_it_was_put_together(folder):
     assert events(folder) == ["failed before update 1: WorldError: the console is gone"]
 
 
+def test_a_cause_is_one_line(folder):
+    raised_while(failure_recorded(folder), WorldError("expected:\n  one line\nand got three"))
+    assert events(folder) == ["failed before update 1: WorldError: expected: one line and got three"]
+    assert read_status(folder).facts["cause"] == "WorldError: expected: one line and got three"
+
+
 def test_what_was_refused_changes_nothing(folder):
     before = folder.status.read_bytes()
     raised_while(failure_recorded(folder, (ConfigError,)), ConfigError("there is no such actor"))

@@ -16,6 +16,7 @@ from respawn.evaluation.levels import count_courses
 from respawn.runs.json_files import read_json_object
 from respawn.runs.layout import RunFolder
 from respawn.training.drive import Outcome
+from respawn.training.failures import NOT_KEPT, NOT_RECORDED, is_noted
 from respawn.training.judge import Judgement, judge
 from respawn.training.recorded import load_config
 from respawn.worlds.fish.config import FishConfig
@@ -84,7 +85,8 @@ def failure_told(folder: RunFolder) -> Iterator[None]:
     try:
         yield
     except BaseException as error:
-        if _ended_badly_at(folder) == before:
+        # A disk that refuses keeps no record either; that the run failed is on the error then.
+        if _ended_badly_at(folder) == before and not is_noted(error, NOT_RECORDED):
             raise
         told = RespawnError(_failed(folder, error))
         if isinstance(error, KeyboardInterrupt):
@@ -133,7 +135,7 @@ def _failed(folder: RunFolder, error: BaseException) -> str:
     interrupted = isinstance(error, KeyboardInterrupt)
     what = "was interrupted in the middle of an update" if interrupted else f"failed: {in_one_line(error)}"
     notes = "".join(f" ({note})" for note in getattr(error, "__notes__", []))
-    is_kept = not interrupted and folder.failure.exists()
+    is_kept = not interrupted and folder.failure.exists() and not is_noted(error, NOT_KEPT)
     traceback = f"the traceback is in {shlex.quote(str(folder.failure))}, " if is_kept else ""
     return f"run {folder.name} {what}{notes}; {traceback}{_way_on(folder)}"
 

@@ -38,16 +38,18 @@ def learning_health(updates: Iterable[UpdateReport], limit: float | None = ENTRO
     learning, and neither does a bad end undo it.
 
     Args:
-      updates: all rows.
+      updates: all rows. Where the oldest were let go of, the rest may show that it learned, and not that it did not.
       limit: nats below which the entropy must fall; None: as far below its first value as 1.55 is below five equal
         chances.
 
     Returns:
       `learning` (None: too early to say), `reasons` against it, and what was looked at.
     """
-    metrics = [update.metrics for update in updates]
+    rows = list(updates)
+    metrics = [row.metrics for row in rows]
     entropies, explained = _known(metrics, ENTROPY), _known(metrics, EXPLAINED_VARIANCE)
-    if limit is None and entropies:
+    is_whole = not rows or rows[0].update <= 1
+    if limit is None and entropies and is_whole:
         limit = entropies[0] - (UNIFORM_ENTROPY - ENTROPY_LIMIT)
     lowest = min(_medians(entropies), default=None)
     best = max(_medians(explained), default=None)
@@ -73,6 +75,9 @@ def learning_health(updates: Iterable[UpdateReport], limit: float | None = ENTRO
             "learning": None,
             "reasons": [f"it has made {len(metrics)} of the {LEAST_UPDATES} updates that this takes"],
         }
+    if not is_whole and (reasons or limit is None):
+        unknown = f"rows before update {rows[0].update:,} were let go of, and it may have learned then"
+        return verdict | {"learning": None, "reasons": [unknown]}
     return verdict | {"learning": not reasons, "reasons": reasons}
 
 

@@ -6,6 +6,7 @@ import sys
 import threading
 import traceback
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -98,7 +99,8 @@ class LastResort:
             faulthandler.cancel_dump_traceback_later()
             self._file.close()
             self._file = None
-            if self._path.exists() and self._path.stat().st_size == 0:
-                self._path.unlink()
-                if not any(self._path.parent.iterdir()):
-                    self._path.parent.rmdir()
+            with suppress(OSError):  # on a disk that refuses an empty file is left, which says nothing
+                if self._path.stat().st_size == 0:
+                    self._path.unlink()
+                    if not any(self._path.parent.iterdir()):
+                        self._path.parent.rmdir()

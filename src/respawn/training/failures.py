@@ -12,14 +12,17 @@ from respawn.observers.jsonl import JsonlStream
 from respawn.runs.layout import RunFolder
 from respawn.runs.metadata import read_status, write_status
 
+NOT_KEPT, NOT_RECORDED = "and its traceback could not be kept", "and that it failed could not be recorded"
+"""How notes on an error begin."""
+
 STEPPING = "it stepped down the memory ladder"
 ASSEMBLING = "it was put together, or made ready to be"
 """What a run was in the middle of."""
 
 
 def cause_of(error: BaseException) -> str:
-    """What failed, in a line."""
-    return f"{type(error).__name__}: {error}".strip()
+    """What failed, in a line, however many its message has."""
+    return " ".join(f"{type(error).__name__}: {error}".split())
 
 
 def record_failure(folder: RunFolder, error: BaseException, *, updates: int, decisions: int) -> None:
@@ -30,13 +33,13 @@ def record_failure(folder: RunFolder, error: BaseException, *, updates: int, dec
     try:
         folder.failure.write_text("".join(traceback.format_exception(error)), encoding="utf-8")
     except OSError as second:
-        error.add_note(f"and its traceback could not be kept: {second}")
+        error.add_note(f"{NOT_KEPT}: {second}")
         with suppress(OSError):
             folder.failure.unlink(missing_ok=True)  # that of an earlier failure, or half of this one
     try:
         write_status(folder, "failed", updates=updates, decisions=decisions, cause=cause_of(error))
     except OSError as second:
-        error.add_note(f"and that it failed could not be recorded: {second}")
+        error.add_note(f"{NOT_RECORDED}: {second}")
 
 
 def record_alone(folder: RunFolder, error: BaseException) -> None:
@@ -92,3 +95,8 @@ def _saved(folder: RunFolder) -> tuple[int, int]:
     except CheckpointError:
         return 0, 0
     return (0, 0) if found is None else (found.manifest.updates, found.manifest.decisions)
+
+
+def is_noted(error: BaseException, note: str) -> bool:
+    """Whether one of the notes above is on an error."""
+    return any(each.startswith(note) for each in getattr(error, "__notes__", ()))

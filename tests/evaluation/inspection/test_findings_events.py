@@ -67,7 +67,10 @@ def test_a_kind_that_nobody_knows_is_told_all_the_same(made):
 
 def test_what_came_before_the_last_resume_is_a_note_unless_a_resume_mends_nothing(made):
     made.event(Event("stagnation", "m", "warning"), 30.0).event(Event("failed", "failed at update 9", "error"), 30.0)
-    made.event(Event("damaged_checkpoint", "u9", "warning"), 30.0).event(Event("resumed", "m"), 20.0)
+    made.event(Event("damaged_checkpoint", "u9", "warning"), 30.0)
+    made.event(Event("observer_failed", "no room", "error"), 30.0).event(Event("resumed", "m"), 20.0)
+    failed = about(made, "observer_failed, once, before it was last resumed: no room")
+    assert (failed.severity, failed.action) == ("note", "none is needed, unless it comes again")
     assert about(made, "stagnation, once, before it was last resumed").severity == "note"
     assert about(made, "failed, once, before it was last resumed: failed at update 9").severity == "note"
     assert about(made, "damaged_checkpoint").severity == "warning"

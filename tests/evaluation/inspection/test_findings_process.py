@@ -152,6 +152,14 @@ def test_a_run_that_was_stopped_in_the_middle(made):
     assert about(made.status("stopped"), "the run was stopped") is None
 
 
+def test_a_run_that_was_stopped_because_it_hung_hangs_again_unless_that_is_mended(made):
+    made.beat(0.0, is_stalled=True).status("stopped", cause="a second signal came")
+    made.event(Event("stalled", "nothing has moved", "error"))
+    path = trace(made, "stalled-1.txt")
+    finding = about(made, "the run was stopped")
+    assert finding.action == f"it had stood still: read {path}, mend what hangs; then: {RESUME}"
+
+
 def test_a_folder_that_may_not_be_written_to(made):
     seen = replace(inspect(made.folder, NOW), is_writable=False)
     assert list(ended(seen, RESUME)) == []  # it is finished

@@ -25,7 +25,8 @@ ADVICE: Mapping[str, tuple[Severity, str]] = {
     "damaged_checkpoint": ("warning", "an older one was taken; see whether the disk fails (dmesg, smartctl -a)"),
     "update_dropped": (
         "warning",
-        "one now and then does no harm; if they go on, begin anew with a lower learning rate",
+        "one now and then does no harm; if they go on, see in faults/ whose numbers they are: rewards are the world's; "
+        "else begin anew with a lower learning rate",
     ),
     "batch_not_kept": ("warning", "see that the disk has room"),
     "evaluation_not_finite": ("warning", "see whether the environment gives rewards that are not finite"),
@@ -60,7 +61,7 @@ ADVICE: Mapping[str, tuple[Severity, str]] = {
 """How bad each kind of event is, and what to do; {trace}, and {then} how to go on, are filled in."""
 _ELSEWHERE = frozenset({"worker_replaced", "actor_replaced"})
 """What other findings say better."""
-_NEVER_PAST = frozenset({"damaged_checkpoint", "hung", "observer_failed"})
+_NEVER_PAST = frozenset({"damaged_checkpoint", "hung"})
 """What a resume does not mend, or is the first to tell."""
 
 
@@ -81,7 +82,8 @@ def _event(seen: Inspection, group: Group, resume: str) -> Finding:
     past = ""
     if seen.happenings.is_past(group):
         past = ", before it was last resumed"
-        severity = severity if group.kind in _NEVER_PAST else "note"
+        if group.kind not in _NEVER_PAST:
+            severity, action = "note", "none is needed, unless it comes again"
     trace = group.facts.get("trace") or seen.folder.traces
     return Finding(
         severity,

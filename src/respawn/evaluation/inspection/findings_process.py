@@ -60,11 +60,18 @@ def ended(seen: Inspection, resume: str) -> Iterator[Finding]:
         yield Finding("bad", sentence, f"{_about_killed(seen)}{then(resume)}")
     elif life.status == "stopped" and life.cause:
         action = f"go on: {resume}" if resume else "go on as soon as nothing stands against resuming"
+        if _stood_still(seen):  # and will again, unless that is mended
+            action = f"it had stood still: read {seen.evidence.traces[0]}, mend what hangs{then(resume)}"
         yield Finding("warning", f"the run was stopped and not saved{_lost(seen)}: {life.cause}", action)
     may_go_on = life.status not in ("finished", "broken")
     if may_go_on and not seen.is_writable:
         sentence = f"{seen.folder.path} may not be written to"
         yield Finding("bad", sentence, "see to its permissions, and whether the disk is mounted read-only (mount)")
+
+
+def _stood_still(seen: Inspection) -> bool:
+    """Whether its last beat said that nothing moved, and where can be read."""
+    return seen.life.beat is not None and seen.life.beat.is_stalled and bool(seen.evidence.traces)
 
 
 def untold_failure(seen: Inspection) -> Group | None:
@@ -90,7 +97,7 @@ def _about_killed(seen: Inspection) -> str:
     """Who may have done it, the likeliest first."""
     hung = next((trace for trace in seen.evidence.traces if "/hung-" in trace), None)
     memory = seen.wear.trends.get("system_memory_percent")
-    if seen.life.beat is not None and seen.life.beat.is_stalled and seen.evidence.traces:
+    if _stood_still(seen):
         return f"it had stood still: read {seen.evidence.traces[0]}"
     if hung is not None and hung == seen.evidence.traces[0]:
         return f"it hung in native code, or was suspended and woken: read {hung}"

@@ -55,7 +55,7 @@ def draw_learning_health(run: ShownRun) -> Drawn:
         run.mark_phases(axes, named=axes is panels[0])
         legend_above(axes)
     over_updates(panels[-1])
-    verdict = {True: "learning", False: "not learning", None: "too early to say"}[health["learning"]]
+    verdict = {True: "learning", False: "not learning", None: "cannot be said"}[health["learning"]]
     entitle(figure, run.name, f"Learning health: {verdict}")
     return figure
 
