@@ -1,5 +1,8 @@
+import contextlib
+import resource
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -28,6 +31,36 @@ class Answer:
         assert self.err.startswith("respawn: ") and self.err.endswith("\n") and self.err.count("\n") == 1, self.err
         assert "Traceback" not in self.out + self.err
         return self.err.removeprefix("respawn: ").rstrip("\n")
+
+
+@pytest.fixture
+def no_room() -> Callable[[], AbstractContextManager[None]]:
+    """Let no file grow beyond a few bytes: the system refuses that as on a full disk, without the file's name."""
+
+    @contextlib.contextmanager
+    def limited() -> Iterator[None]:
+        before = resource.getrlimit(resource.RLIMIT_FSIZE)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (16, before[1]))
+        try:
+            yield
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+    return limited
+
+
+@pytest.fixture
+def narrow(respawn: Callable[..., Answer], monkeypatch: pytest.MonkeyPatch) -> Callable[..., list[str]]:
+    """The lines that a command shows in a window of so many columns, which cuts nothing off."""
+
+    def call(columns: int, *words: str) -> list[str]:
+        monkeypatch.setenv("COLUMNS", str(columns))
+        answer = respawn(*words)
+        lines = [line.rstrip() for line in answer.out.splitlines()]
+        assert answer.exit_code == 0 and "…" not in answer.out
+        return lines
+
+    return call
 
 
 @pytest.fixture(scope="session")

@@ -66,6 +66,13 @@ def test_the_table_fits_eighty_columns_and_files_are_written(respawn, monkeypatc
     assert "# Overlap: cartpole-ppo: 2 turns of 2 updates" in (tmp_path / "a.md").read_text()
 
 
+def test_one_turn_of_one_update_is_no_turns_of_updates(respawn, tmp_path):
+    once = [*WORDS, "--repeats", "1", "--updates", "1", "--lags", "0"]
+    answer = respawn(*once, "--markdown", str(tmp_path / "a.md"), *EASY)
+    assert answer.out.startswith("cartpole-ppo: 1 turn of 1 update, the first ")
+    assert "# Overlap: cartpole-ppo: 1 turn of 1 update\n" in (tmp_path / "a.md").read_text()
+
+
 def test_every_size_is_measured_in_every_way_and_what_fails_is_a_row(respawn):
     # Two lanes of one step cannot be shared out to eight minibatches.
     sizes = ["--horizon", "1", "8", "--lags", "0", "0", "--actors", "0"]

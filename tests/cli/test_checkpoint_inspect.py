@@ -7,7 +7,7 @@ from reference_files import metadata, payload, write_metadata, write_payload
 from respawn.checkpoints.manifest import file_sha256
 from respawn.checkpoints.store import find_newest, read_manifest, read_part, verify
 from respawn.cli.main import main
-from respawn.cli.sizes import size
+from respawn.runs.sizes import size
 from respawn.training import checkpoint_report
 
 

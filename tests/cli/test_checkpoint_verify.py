@@ -53,6 +53,18 @@ def test_people_see_a_table_on_eighty_columns(respawn, pole, monkeypatch):
     assert "world" not in respawn("checkpoint", "verify", "pole").out
 
 
+def test_in_a_narrow_window_names_are_whole(narrow, pole):
+    words = ["checkpoint", "verify", "pole"]
+    assert narrow(60, *words)[0].split() == ["checkpoint", "size", "files", "parts", "rows", "settings"]
+    assert narrow(60, *words, "--world")[0].split() == ["checkpoint", "files", "parts", "rows", "settings", "world"]
+    lines = narrow(40, *words)
+    at = lines.index("u00000003")
+    assert [line.split()[:2] for line in lines[at + 1 : at + 7]] == [
+        ["update", "3"], ["size", lines[at + 2].split()[1]], ["files", "whole"], ["parts", "whole"], ["rows", "whole"],
+        ["settings", "same"],
+    ]  # fmt: skip
+
+
 def test_damage_is_told_and_resuming_does_what_is_said(respawn, pole):
     shutil.copytree(pole / "checkpoints/u00000003", pole / "checkpoints/u00000004")
     (pole / "checkpoints/u00000004/clock.json").unlink()

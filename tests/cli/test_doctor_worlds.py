@@ -79,6 +79,16 @@ def test_the_table_fits_a_terminal_however_long_it_took(respawn, recorded, monke
     assert answer.out.count(shown) == 3 * 3 * 4 and answer.out.count("40 of 40") == 4
 
 
+def test_in_a_narrow_window_no_number_is_cut_off(narrow, recorded):
+    recorded(took=61.71)
+    lines = narrow(60, *QUICK)
+    assert lines == [
+        "gymnasium", "  good          1 of 1",
+        *(f"  {what:<12}  least 61.7, mean 61.7, most 61.7" for what in ("construct, s", "reset, s", "all steps, s")),
+        "  episodes      2",
+    ]  # fmt: skip
+
+
 def test_what_cannot_be_tried_is_left_out_unless_it_was_asked_for(respawn, recorded, monkeypatch):
     plans = recorded()
     monkeypatch.setattr("respawn.training.world_backends._PEER_PACKAGES", {"no_such_package": "no-such-package==1.0"})

@@ -61,6 +61,14 @@ def test_mistakes_are_one_sentence(school, respawn, words, sentence):
     assert not (school.path / "plots").exists()
 
 
+def test_where_a_disk_is_full_the_file_is_named(school, respawn, no_room):
+    with no_room():
+        answer = respawn("plot", "school", "--only", "survival")
+    path = "runs/school/plots/school_survival.png"
+    assert answer.exit_code == 1 and f"File too large: '{path}'; check that" in answer.sentence
+    assert not (school.path.parent.parent / path).exists()
+
+
 def test_a_damaged_row_is_told(school, respawn):
     school.probes.write_text("{}\n")
     answer = respawn("plot", "school")

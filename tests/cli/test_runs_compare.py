@@ -57,6 +57,34 @@ def test_settings_of_an_environment_may_be_called_anything(respawn, runs, monkey
     assert ["--world.env-kwargs.[/x]", "-", "[abc]", "d"] in [line.split() for line in lines]
 
 
+def test_in_a_narrow_window_no_number_is_broken(narrow, runs):
+    for name in ("b", "c"):
+        shutil.copytree(runs / "pole", runs / name)
+    config = json.loads((runs / "pole/config.json").read_text())
+    config["learner"]["optimizer"]["learning_rate"] = 0.00012346
+    (runs / "b/config.json").write_text(json.dumps(config))
+    lines = narrow(60, "runs", "compare", "pole", "b", "c")
+    at = lines.index("--learner.optimizer.learning-rate")
+    assert lines[at + 1 : at + 5] == ["  pole  0.001", "  b     0.0001235", "  c     0.001", ""]
+    at = lines.index("weights")
+    assert [len(line.split()[1]) for line in lines[at + 1 : at + 4]] == [12] * 3
+    assert "evaluation, return" not in lines  # nobody was judged
+    wide = narrow(90, "runs", "compare", "pole", "b", "c")
+    assert ["--learner.optimizer.learning-rate", "0.001", "0.0001235", "0.001"] in [line.split() for line in wide]
+
+
+def test_long_names_and_settings_are_wrapped_before_there_are_blocks(narrow, runs):
+    name = "cartpole-ppo-s1-20261116-112621"
+    shutil.copytree(runs / "pole", runs / name)
+    config = json.loads((runs / "pole/config.json").read_text())
+    config["model"]["hidden_sizes"] = [64, 128, 256, 512, 1024, 2048]
+    (runs / name / "config.json").write_text(json.dumps(config))
+    lines = narrow(60, "runs", "compare", "pole", name)
+    split = [line.split() for line in lines]
+    assert "".join(line[-1] for line in split[: lines.index("─" * len(lines[0]))] if line[-1] != "pole") == name
+    assert ["--model.hidden-sizes", "64", "64", "64", "128", "256", "512", "1024"] in split and ["2048"] in split
+
+
 @pytest.fixture
 def two(tmp_path, monkeypatch):
     """Two runs made by hand, of other learning rates."""

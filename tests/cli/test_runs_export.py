@@ -103,6 +103,14 @@ def test_another_runs_streams_are_not_replaced(respawn, made, tmp_path):
     assert {path.name: path.read_bytes() for path in other.iterdir() if path.is_file()} == before
 
 
+@pytest.mark.parametrize("kind", ["parquet", "csv", "jsonl"])
+def test_where_a_disk_is_full_the_file_is_named(respawn, made, no_room, kind):
+    with no_room():
+        answer = respawn("runs", "export", "pole", "--to", "out", "--format", kind)
+    assert answer.exit_code == 1 and f"File too large: 'out/updates.{kind}'; check that" in answer.sentence
+    assert list((made.folder.path.parent.parent / "out").iterdir()) == []
+
+
 def test_a_damaged_row_ends_it_and_leaves_no_half_file(respawn, made, tmp_path):
     with made.folder.updates.open("a") as file:
         file.write("{\n")

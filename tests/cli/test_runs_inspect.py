@@ -2,6 +2,8 @@
 
 import json
 import math
+import shutil
+from types import SimpleNamespace
 
 import pytest
 
@@ -43,6 +45,12 @@ def test_a_healthy_run_says_so_in_its_second_line(respawn, made):
     assert told["time goes to"] == "collect 25%, learn 50%, idle 0%, other 25%"
     assert told["learning"] == "first episode ended in update 1, return 30 now, 30 at best"
     assert "process" not in told and "resumed" not in told and "failure" not in told
+
+
+def test_the_smallest_disk_has_a_size_too(respawn, made, monkeypatch):
+    monkeypatch.setattr(shutil, "disk_usage", lambda path: SimpleNamespace(total=3 * 2**20, free=5 * 2**18))
+    lines = shown(respawn, "pole")
+    assert facts(lines)["disk"] == "1.2 MiB free (42%)"
 
 
 def test_of_a_failed_run_the_cause_and_the_commands_come_first(respawn, made):

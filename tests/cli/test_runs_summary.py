@@ -87,6 +87,32 @@ def test_runs_that_do_not_fit_beside_each_other_have_tables_of_their_own(respawn
         assert judged[at + 3].split()[:2] == ["evaluation/return_mean", f"{100.5 + number}"]
 
 
+WIDE = {"value/explained_variance": -0.00012346, "time/decisions_per_second": 123_456.0, "loss/policy": -0.0123456}
+
+
+@pytest.mark.parametrize(
+    ("columns", "shown"),
+    [
+        (90, ["last", "mean", "std", "min", "max"]),
+        (80, ["last", "mean", "std"]),
+        (60, ["last", "mean"]),
+    ],
+)
+def test_where_room_is_short_there_are_fewer_numbers_with_whole_names(narrow, made, columns, shown):
+    made.updates(1, **{name: 1.1 * value for name, value in WIDE.items()}).updates(1, **WIDE)
+    lines = narrow(columns, "runs", "summary", "pole", "--tail", "2", "--metrics", *WIDE)
+    assert lines[1].split() == ["metric", *shown] and set(rows(lines)) == set(WIDE)
+    assert rows(lines)["value/explained_variance"][0] == "-0.0001235"
+    assert rows(lines)["time/decisions_per_second"][:2] == ["123,456", "129,629"]
+
+
+def test_where_not_even_those_fit_each_metric_has_lines_of_its_own(narrow, made):
+    made.updates(1, **WIDE)
+    lines = narrow(30, "runs", "summary", "pole", "--tail", "1", "--metrics", *WIDE)
+    at = lines.index("value/explained_variance")
+    assert lines[at + 1 : at + 3] == ["  last        -0.0001235", "  mean ± std  -0.0001235 ± 0"]
+
+
 def test_what_is_not_finite_is_said_and_spoils_nothing(respawn, made):
     made.updates(1, **{"loss/policy": math.nan})
     row = rows(shown(respawn, "pole", "--metrics", "loss/policy"))["loss/policy"]

@@ -13,7 +13,7 @@ import pytest
 from small_sweeps import SPACE, HereSupervisor, small_sweep, work_here
 
 from respawn.cli.main import main
-from respawn.cli.sweep_telling import Teller, counted
+from respawn.cli.sweep_telling import Teller
 from respawn.presets import find_preset
 from respawn.runs.layout import RunFolder
 from respawn.runs.metadata import read_status
@@ -21,10 +21,6 @@ from respawn.sweeps.definition import Definition
 from respawn.sweeps.space import Range
 from respawn.sweeps.storage import open_study
 from respawn.sweeps.supervisor import STOPPING
-
-
-def test_things_are_counted_as_people_count_them():
-    assert [counted(number, "trial") for number in (0, 1, 2)] == ["0 trials", "1 trial", "2 trials"]
 
 
 def test_a_space_of_one_setting_has_one_setting(tmp_path, capsys):

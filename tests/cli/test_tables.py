@@ -2,7 +2,7 @@
 
 import pytest
 
-from respawn.cli.tables import console, fits, new_table, print_facts
+from respawn.cli.tables import console, fits, fitting, in_blocks, new_table, print_facts
 
 OF_THE_CONSOLE = ["[/x]", "[abc] def", "[bold]b[/]", "a:x:b", "\\[red]", "C:\\"]
 """What a console would take for its own: tags, emoji and escapes."""
@@ -29,3 +29,22 @@ def test_a_table_fits_as_long_as_nothing_is_broken(monkeypatch):
         monkeypatch.setenv("COLUMNS", str(width))
         widths[width] = fits(table, console())
     assert widths == {22: False, 23: True, 200: True}
+
+
+def test_the_first_table_that_fits_is_shown_or_what_fits_everywhere(monkeypatch):
+    tables = [new_table(), new_table()]
+    for table, width in zip(tables, (30, 20), strict=True):
+        table.add_column("x" * width, no_wrap=True)
+    chosen = {}
+    for width in (40, 25, 10):
+        monkeypatch.setenv("COLUMNS", str(width))
+        chosen[width] = fitting(tables, "blocks", console())
+    assert chosen == {40: tables[0], 25: tables[1], 10: "blocks"}
+
+
+def test_blocks_break_no_word_in_the_narrowest_of_windows(monkeypatch, capsys):
+    monkeypatch.setenv("COLUMNS", "16")
+    facts = {"time/learn_share": {"last": "0.12345678", "none": ""}, "[b]": {"mean": "[red]1 2 3[/]"}}
+    console().print(in_blocks(facts.items()))
+    lines = [line.rstrip() for line in capsys.readouterr().out.splitlines()]
+    assert lines == ["time/learn_share", "  last", "  0.12345678", "", "[b]", "  mean  1 2 3"]

@@ -72,6 +72,13 @@ def test_who_fell_back_is_promised_no_checkpoint_that_there_is_not(best_kept_by:
     assert said in hint.message and ("@best" in hint.message) == (best_kept_by != "")
 
 
+@pytest.mark.parametrize(("free_gib", "said"), [(3 / 1024, "3.0 MiB are left"), (0.5, "512.0 MiB"), (4.0, "4.0 GiB")])
+def test_what_is_left_on_the_smallest_disk_is_a_number_that_says_something(free_gib: float, said: str) -> None:
+    room = {"resource/disk_free_gib": free_gib, "resource/disk_free_share": 0.01}
+    (hint,) = hints_of(Stream(resources=room), FACTS)
+    assert hint.message.startswith(said) and hint.facts["free_gib"] == free_gib
+
+
 def test_an_unknown_name_is_refused_with_the_known_ones() -> None:
     assert [rule.name for rule in rules_without(["no-progress"])] == list(rule_names()[1:])
     with pytest.raises(ConfigError, match=r"observers.hints-off takes names of hints \(no-progress, .*, not 'gpu'"):

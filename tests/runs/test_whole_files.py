@@ -1,3 +1,4 @@
+import errno
 import os
 
 import pytest
@@ -32,6 +33,21 @@ def test_what_fails_on_the_way_leaves_what_was_there(tmp_path, error, before):
         raise error
     assert names(tmp_path) == ([] if before is None else ["figure.png"])
     assert before is None or path.read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        (OSError(errno.ENOSPC, "full"), "[Errno 28] full: '{path}'"),
+        (OSError(errno.ENOSPC, "full", "other"), "[Errno 28] full: 'other'"),
+        (OSError(errno.EIO, "odd"), "[Errno 5] odd"),  # that may be of what is read meanwhile
+    ],
+)
+def test_what_found_no_room_is_named(tmp_path, error, said):
+    path = tmp_path / "figure.png"
+    with pytest.raises(OSError, match="Errno") as raised, written_whole(path):
+        raise error
+    assert str(raised.value) == said.format(path=path)
 
 
 @pytest.mark.parametrize("change", range(4))

@@ -10,6 +10,7 @@ from respawn.cli.bench_files import FileOption, ResultFiles
 from respawn.cli.bench_rows import Keep, Measured, carry_through, check_sizes, print_rows, rows_of
 from respawn.cli.bench_settings import DECIDED, split_settings, trained
 from respawn.cli.progress import Tell
+from respawn.cli.wording import counted
 from respawn.contracts.settings import check_between
 from respawn.errors import ConfigError
 from respawn.presets import check_preset_name
@@ -81,7 +82,7 @@ def main(words: list[str]) -> int:
     if not arguments.lags or not arguments.actors:
         raise ConfigError("--lags wants 0, 1 or both and --actors numbers of them, and for one of the two nothing came")
     check_preset_name(arguments.preset)
-    title = f"{arguments.preset}: {arguments.repeats} turns of {arguments.updates} updates"
+    title = f"{arguments.preset}: {counted(arguments.repeats, 'turn')} of {counted(arguments.updates, 'update')}"
     files = ResultFiles(arguments.csv, arguments.markdown, f"Overlap: {title}", (NOTE,))
     return carry_through(
         files,

@@ -14,6 +14,7 @@ from respawn.cli.bench_rows import Keep, Measured, carry_through, check_sizes, p
 from respawn.cli.bench_settings import split_settings, trained
 from respawn.cli.engine_built import engine_must_be_built
 from respawn.cli.progress import Tell
+from respawn.cli.wording import counted
 from respawn.contracts.settings import check_above
 from respawn.errors import ConfigError
 from respawn.presets import check_preset_name
@@ -80,7 +81,9 @@ def main(words: list[str]) -> int:
         raise ConfigError(f"--peers wants the folder that train_sb3.py is in, and it is not in {arguments.peers}")
     if arguments.peers_python is not None and shutil.which(arguments.peers_python) is None:
         raise ConfigError(f"--peers-python wants a Python to run the peer with, and {arguments.peers_python} is none")
-    title = f"{', '.join(dict.fromkeys(arguments.presets))}: {arguments.rounds} turns of {arguments.seconds:g} s"
+    title = (
+        f"{', '.join(dict.fromkeys(arguments.presets))}: {counted(arguments.rounds, 'turn')} of {arguments.seconds:g} s"
+    )
     files = ResultFiles(arguments.csv, arguments.markdown, f"Training: {title}", (NOTE,))
     return carry_through(
         files,

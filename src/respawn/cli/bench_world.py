@@ -10,6 +10,7 @@ from respawn.cli.bench_files import FileOption, ResultFiles
 from respawn.cli.bench_rows import Keep, Measured, carry_through, check_sizes, print_rows
 from respawn.cli.engine_built import engine_must_be_built
 from respawn.cli.progress import Tell
+from respawn.cli.wording import counted
 from respawn.contracts.settings import check_above, check_between
 from respawn.errors import ConfigError
 
@@ -89,7 +90,7 @@ def main(words: list[str]) -> int:
         raise ConfigError(f"--{'observation' if arguments.fish else 'fish'} wants at least one, and nothing came")
     _refuse_strangers(arguments)
     is_fish = arguments.world == "fish"
-    title = f"{arguments.world} on {arguments.device}: {arguments.rounds} turns of {arguments.seconds:g} s"
+    title = f"{arguments.world} on {arguments.device}: {counted(arguments.rounds, 'turn')} of {arguments.seconds:g} s"
     files = ResultFiles(arguments.csv, arguments.markdown, f"World: {title}", (FISH_NOTE if is_fish else NOTE,))
     measure = _measure_fish if is_fish else _measure_lanes
     return carry_through(

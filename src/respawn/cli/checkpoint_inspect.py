@@ -12,9 +12,9 @@ from respawn.cli.arguments import RunsDirectory, parse
 from respawn.cli.checkpoint_names import NamedCheckpoint, find_checkpoint, is_run
 from respawn.cli.checkpoint_reference import inspect_reference, is_reference
 from respawn.cli.progress import progress_bar
-from respawn.cli.sizes import size
 from respawn.cli.tables import console, new_table, number, print_facts
 from respawn.errors import CheckpointError, ConfigError
+from respawn.runs.sizes import size
 
 if TYPE_CHECKING:
     from respawn.checkpoints.contents import Part

@@ -8,9 +8,9 @@ from typing import Any
 
 from respawn.checkpoints.reference_metadata import AUDIT, NAME, Metadata, read_metadata
 from respawn.checkpoints.reference_payload import Payload, read_payload
-from respawn.cli.sizes import size
 from respawn.cli.tables import number, print_facts
 from respawn.errors import CheckpointError
+from respawn.runs.sizes import size
 
 _NOT_OURS = "It cannot be resumed or played here: its network is another one."
 _SETTINGS = ("action_type", "frame_skip", "frame_stack")

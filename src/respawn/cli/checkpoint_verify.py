@@ -1,13 +1,14 @@
 """respawn checkpoint verify: whether a run's checkpoints are whole, and what resuming would do with them."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any
 
 import tyro
 from rich.markup import escape
+from rich.table import Table
 
 from respawn.checkpoints.resumption import Resumption, what_resuming_run_does
 from respawn.checkpoints.store import saved
@@ -22,12 +23,12 @@ from respawn.cli.checkpoint_names import (
     split_name,
 )
 from respawn.cli.progress import Tell, progress_bar
-from respawn.cli.sizes import size
-from respawn.cli.tables import console, new_table, number
+from respawn.cli.tables import console, fitting, in_blocks, new_table, number
 from respawn.cli.wording import command_for
 from respawn.errors import CheckpointError, ConfigError, RespawnError
 from respawn.runs.kept_rows import archive_problems
 from respawn.runs.layout import RunFolder
+from respawn.runs.sizes import size
 from respawn.runs.streams import STREAMS
 
 _STYLES = {"whole": "green", "damaged": "red", "unreadable": "red", "let go": "yellow", "unknown": "dim"}
@@ -212,17 +213,29 @@ def _all(count: int) -> str:
 
 
 def _show_table(examined: Sequence[Examined], sides: Sequence[str]) -> None:
+    """A line for each; where room is short, without what its name or 'checkpoint inspect' says too."""
+    target = console()
+    facts = {each.path.name: _facts(each, sides) for each in examined}
+    tables = (_table(facts, [*kept, *sides]) for kept in (("update", "size"), ("size",), ()))
+    target.print(fitting(tables, in_blocks(facts.items()), target))
+
+
+def _facts(each: Examined, sides: Sequence[str]) -> dict[str, str]:
+    return {
+        "update": number(each.manifest.updates) if each.manifest else "",
+        "size": size(each.size_bytes),
+        **{side: _state(side, each.verdicts.get(side)) for side in sides},
+    }
+
+
+def _table(facts: Mapping[str, Mapping[str, str]], names: Sequence[str]) -> Table:
     table = new_table()
-    table.add_column("checkpoint", overflow="fold")
-    for name in ("update", "size"):
-        table.add_column(name, justify="right", no_wrap=True)
-    for side in sides:
-        table.add_column(side, no_wrap=True)
-    for each in examined:
-        updates = number(each.manifest.updates) if each.manifest else ""
-        states = (_state(side, each.verdicts.get(side)) for side in sides)
-        table.add_row(escape(each.path.name), updates, size(each.size_bytes), *states)
-    console().print(table)
+    table.add_column("checkpoint", no_wrap=True)
+    for name in names:
+        table.add_column(name, justify="right" if name in ("update", "size") else "left", no_wrap=True)
+    for checkpoint, told in facts.items():
+        table.add_row(escape(checkpoint), *(told[name] for name in names))
+    return table
 
 
 def _state(side: str, verdict: Verdict | None) -> str:

@@ -1,22 +1,29 @@
 """What differs between runs: settings and results."""
 
 import json
+import textwrap
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 from rich.markup import escape
+from rich.table import Table
 
 from respawn.cli.description import describe, metric_word, newest_count, return_of_late
-from respawn.cli.tables import console, new_table, number
+from respawn.cli.tables import console, fitting, in_blocks, new_table, number
 from respawn.errors import ConfigError
 from respawn.observers.progress import score_shown
 from respawn.runs.json_files import read_json_object
 from respawn.runs.layout import RunFolder
 
+_Part: TypeAlias = Sequence[tuple[str, Sequence[str]]]
+"""Lines of a comparison: what it is about, and a cell for each run."""
+
 _ABSENT = "-"
 _EVALUATION = "evaluation/"
 _DIGITS_OF_A_SHA = 12
 """As many as git shows: enough to see whether two are the same."""
+_WIDEST_VALUES = (20, _DIGITS_OF_A_SHA)
+"""What values and the names of runs are wrapped to where room is short; no number is longer."""
 _LABELS = {
     "return/mean": "return",
     "time/total_seconds": "seconds",
@@ -50,20 +57,39 @@ def by_label(folders: Sequence[RunFolder], command: str) -> dict[str, RunFolder]
 def show_comparison(comparison: Mapping[str, Any]) -> None:
     """Show a comparison to a person: what was set above, what came of it below."""
     results: Mapping[str, Mapping[str, Any]] = comparison["results"]
+    labels, target = list(results), console()
+    settings = [
+        (f"--{name.replace('_', '-')}", [_cell(values.get(label, _ABSENT)) for label in labels])
+        for name, values in comparison["settings"].items()
+    ] or [("all settings", ["the same" for _ in labels])]
+    came = [
+        (_result_label(name), [_result_cell(name, results[label][name]) for label in labels])
+        for name in results[labels[0]]
+    ]
+    tables = (_side_by_side((settings, came), labels, widest) for widest in (None, *_WIDEST_VALUES))
+    each = [(name, dict(zip(labels, map(escape, cells), strict=True))) for name, cells in (*settings, *came)]
+    target.print(fitting(tables, in_blocks((name, cells) for name, cells in each if any(cells.values())), target))
+
+
+def _side_by_side(parts: Sequence[_Part], labels: Sequence[str], widest: int | None) -> Table:
+    """A column for each run, as wide as its values are, `widest` at most; None: nothing is wrapped."""
+    columns = zip(*(cells for part in parts for _, cells in part), strict=True)
+    widths = [None if widest is None else min(widest, max(map(len, cells))) for cells in columns]
     table = new_table()
     table.add_column("", no_wrap=True)
-    for label in results:
-        table.add_column(escape(label), justify="right", overflow="fold")
-    for name, values in comparison["settings"].items():
-        cells = (_cell(values.get(label, _ABSENT)) for label in results)
-        table.add_row(escape(f"--{name.replace('_', '-')}"), *map(escape, cells))
-    if not comparison["settings"]:
-        table.add_row("all settings", *("the same" for _ in results))
-    table.add_section()
-    for name in next(iter(results.values())):
-        cells = (_result_cell(name, results[label][name]) for label in results)
-        table.add_row(escape(_result_label(name)), *map(escape, cells))
-    console().print(table)
+    for label in _wrapped(labels, widths):
+        table.add_column(label, justify="right", no_wrap=True)
+    for part in parts:
+        table.add_section()
+        for name, cells in part:
+            table.add_row(escape(name), *_wrapped(cells, widths))
+    return table
+
+
+def _wrapped(texts: Sequence[str], widths: Sequence[int | None]) -> list[str]:
+    """As markup, each in lines of its width."""
+    pairs = zip(texts, widths, strict=True)
+    return [escape(text if width is None else "\n".join(textwrap.wrap(text, width))) for text, width in pairs]
 
 
 def flat(settings: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import tyro
 from rich.markup import escape
+from rich.table import Table
 
 from respawn.cli.arguments import check_at_least, parse
-from respawn.cli.tables import console, new_table
+from respawn.cli.tables import console, fitting, in_blocks, new_table
 from respawn.contracts.settings import check_above, check_between, option_name
 from respawn.errors import ConfigError, RespawnError
 
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
 _LONGEST_SECONDS = 1_000_000.0
 _TIMES = {"construct_seconds": "construct", "reset_seconds": "reset", "step_seconds": "all steps"}
+_SPREAD = {"min": "least", "mean": "mean", "max": "most"}
 _OUTPUT_BYTES = 1_500
 _OWN = {
     "env_id": ("gymnasium",),
@@ -173,22 +175,41 @@ def _tell(record: dict[str, Any], trials: int) -> None:
 
 def _show(summary: dict[str, Any], records: list[dict[str, Any]]) -> None:
     target = console()
-    table = new_table()
-    for label in ("world", "good", "seconds"):
-        table.add_column(label, no_wrap=True)
-    for label in ("least", "mean", "most", "episodes"):
-        table.add_column(label, justify="right", no_wrap=True)
-    for name, found in summary["backends"].items():
-        cells = [(name, f"{found['ok']} of {found['trials']}", f"{found['episodes']:,}"), *[("", "", "")] * len(_TIMES)]
-        for (stage, what), (world, good, episodes) in zip(_TIMES.items(), cells, strict=False):
-            times = found[stage] or {}
-            spread = (_short(times[which]) if which in times else "" for which in ("min", "mean", "max"))
-            table.add_row(world, good, what, *spread, episodes)
-    target.print(table)
+    backends = summary["backends"]
+    target.print(fitting([_table(backends)], in_blocks((name, _facts(backends[name])) for name in backends), target))
     for found in summary["backends"].values():
         for error in found["top_errors"]:
             target.print(f"[bold red]problem[/]: {error['trials']} x {escape(error['error'])}")
     _show_first_failure(records)
+
+
+def _table(backends: dict[str, Any]) -> Table:
+    table = new_table()
+    for label in ("world", "good", "seconds"):
+        table.add_column(label, no_wrap=True)
+    for label in (*_SPREAD.values(), "episodes"):
+        table.add_column(label, justify="right", no_wrap=True)
+    for name, found in backends.items():
+        cells = [(name, _good(found), f"{found['episodes']:,}"), *[("", "", "")] * len(_TIMES)]
+        for (stage, what), (world, good, episodes) in zip(_TIMES.items(), cells, strict=False):
+            times = found[stage] or {}
+            spread = (_short(times[which]) if which in times else "" for which in _SPREAD)
+            table.add_row(world, good, what, *spread, episodes)
+    return table
+
+
+def _facts(found: dict[str, Any]) -> dict[str, str]:
+    """The same of one world, for a window that is too narrow for the table."""
+    stages = {what: found[stage] or {} for stage, what in _TIMES.items()}
+    times = {
+        f"{what}, s": ", ".join(f"{_SPREAD[which]} {_short(spread[which])}" for which in _SPREAD if which in spread)
+        for what, spread in stages.items()
+    }
+    return {"good": _good(found), **times, "episodes": f"{found['episodes']:,}"}
+
+
+def _good(found: dict[str, Any]) -> str:
+    return f"{found['ok']} of {found['trials']}"
 
 
 def _short(seconds: float) -> str:

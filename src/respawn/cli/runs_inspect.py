@@ -19,6 +19,7 @@ from respawn.evaluation.inspection.keeping import Keeping
 from respawn.evaluation.inspection.life import Life
 from respawn.evaluation.inspection.pace import Pace
 from respawn.evaluation.inspection.spans import span
+from respawn.runs.disk import room_told
 
 _STYLES = {"bad": "red", "error": "red", "warning": "yellow", "hint": "cyan", "note": "dim"}
 _MOST_GROUPS = 12
@@ -113,7 +114,7 @@ def _facts(seen: Inspection) -> dict[str, str]:
         "learning": _learning(seen),
         "checkpoints": _checkpoints(keeping),
         "resources": _resources(seen),
-        "disk": f"{seen.wear.disk_free_gib:,.1f} GiB free ({seen.wear.disk_free_share:.0%})",
+        "disk": f"{room_told(seen.wear.disk_free_gib)} free ({seen.wear.disk_free_share:.0%})",
         "resumed": _resumed(seen),
         "scripts": ", ".join(f"{reason} {_times(count)}" for reason, count in seen.happenings.scripts.items()),
         "traces": _files(evidence.traces),

@@ -19,11 +19,13 @@ from rich.table import Table
 from respawn.cli.arguments import RunsDirectory, check_at_least, parse
 from respawn.cli.comparison import by_label
 from respawn.cli.result_files import check_result_file, write_result
-from respawn.cli.tables import console, fits, new_table, number
+from respawn.cli.tables import console, fits, fitting, in_blocks, new_table, number
 from respawn.errors import ConfigError
 from respawn.runs.layout import RunFolder, find
 from respawn.runs.summary import WATCHED, MetricSummary, StreamSummary, in_order, summarise
 
+_SHOWN = ("last", "mean", "std", "min", "max")
+"""What is dropped where room is short stands last."""
 _STATISTICS = ("last", "mean", "std", "min", "max", "count", "not_finite")
 
 
@@ -152,15 +154,27 @@ def _told(summary: StreamSummary) -> str:
 
 
 def _show_one(summary: StreamSummary) -> None:
+    """A line for each metric; where room is short, without the extremes, then without the spread."""
+    target = console()
+    tables = (_by_metric(summary, _SHOWN[:count]) for count in (5, 3, 2))
+    target.print(fitting(tables, in_blocks(_in_short(summary).items()), target))
+
+
+def _by_metric(summary: StreamSummary, columns: Sequence[str]) -> Table:
     table = new_table()
-    table.add_column("metric", overflow="fold")  # where room is short, what is broken is no number
-    columns = ("last", "mean", "std", "min", "max")
+    table.add_column("metric", no_wrap=True)
     for name in columns:
         table.add_column(name, justify="right", no_wrap=True)
     for name, metric in summary.metrics.items():
-        cells = [number(getattr(metric, column)) for column in columns]
-        table.add_row(escape(name) + _flaw(metric), *cells)
-    console().print(table)
+        table.add_row(escape(name) + _flaw(metric), *(number(getattr(metric, column)) for column in columns))
+    return table
+
+
+def _in_short(summary: StreamSummary) -> dict[str, dict[str, str]]:
+    return {
+        name + _flaw(metric): {"last": number(metric.last), "mean ± std": _spread(metric)}
+        for name, metric in summary.metrics.items()
+    }
 
 
 def _show_several(of_runs: Mapping[str, StreamSummary], names: Sequence[str]) -> None:

@@ -12,6 +12,7 @@ from typing import Any, TextIO
 import optuna
 
 from respawn.cli.sweep_table import show_best, value_shown
+from respawn.cli.wording import counted
 from respawn.sweeps.definition import Definition
 from respawn.sweeps.figures import short_name
 from respawn.sweeps.finals import Final
@@ -124,11 +125,6 @@ class Teller:
         best = f"; best {ranked[0].value:.4g} by trial {ranked[0].trial}" if ranked else ""
         verb = "complete:" if facts["state"] == "complete" else "pruned at"
         self.say(f"{self._trial(facts)} {verb} {facts['value']:.4g}{best}")
-
-
-def counted(number: int, thing: str) -> str:
-    """How many there are of something."""
-    return f"{number} {thing}{'' if number == 1 else 's'}"
 
 
 def told_settings(settings: Mapping[str, Any]) -> str:

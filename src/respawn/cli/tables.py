@@ -2,12 +2,14 @@
 
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from rich import box
-from rich.console import Console
+from rich.cells import cell_len, set_cell_size
+from rich.console import Console, Group, RenderableType
 from rich.measure import Measurement
+from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
@@ -50,6 +52,29 @@ def fits(table: Table, target: Console) -> bool:
     """Whether all of a table can be shown without anything in it being broken or cut off."""
     unlimited = target.options.update(width=_WIDER_THAN_ANY)
     return Measurement.get(target, unlimited, table).maximum <= target.width
+
+
+def fitting(tables: Iterable[Table], otherwise: RenderableType, target: Console) -> RenderableType:
+    """The first of some tables that fits, the best first; where none does, what fits everywhere."""
+    return next((table for table in tables if fits(table, target)), otherwise)
+
+
+def in_blocks(things: Iterable[tuple[str, Mapping[str, str]]]) -> RenderableType:
+    """Some things, a heading for each and its facts below it, which needs no more room than the longest word in it.
+
+    Args:
+      things: the heading of each, and its facts in markup by what they are called; empty ones are left out.
+    """
+    blocks = list(things)
+    width = max((cell_len(label) for _, facts in blocks for label in facts), default=0)
+    lines: list[RenderableType] = []
+    for heading, facts in blocks:
+        lines += [Text(), Text(heading)] if lines else [Text(heading)]
+        for label, value in facts.items():
+            if value:
+                fact = Text.assemble((f"{set_cell_size(label, width)}  ", "dim"), Text.from_markup(value))
+                lines.append(Padding(fact, (0, 0, 0, 2), expand=False))
+    return Group(*lines)
 
 
 def print_facts(title: str, facts: Mapping[str, str]) -> None:

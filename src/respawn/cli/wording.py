@@ -29,6 +29,11 @@ def command_to_go_on(folder: RunFolder, updates: int) -> str:
     return f"{command} --minutes {2 * config['minutes']:g}" if config.get("minutes") else command
 
 
+def counted(number: int, thing: str) -> str:
+    """How many there are of something."""
+    return f"{number} {thing}{'' if number == 1 else 's'}"
+
+
 def in_one_line(error: BaseException) -> str:
     """An error as part of a sentence; its kind is named unless it is one of ours and says all by itself."""
     message = " ".join(str(error).split())

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from respawn.errors import VideoError
+from respawn.runs.whole_files import named_where_full
 
 
 def prepare_place(path: Path, option: str = "--out") -> None:
@@ -29,7 +30,8 @@ def written_aside(path: Path) -> Iterator[Path]:
     """A place to write to, which takes the name `path` when all went well and is gone when it did not."""
     aside = _aside(path)
     try:
-        yield aside
+        with named_where_full(path):
+            yield aside
         aside.replace(path)
     finally:
         aside.unlink(missing_ok=True)

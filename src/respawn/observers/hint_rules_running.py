@@ -8,7 +8,7 @@ from statistics import fmean, median
 
 from respawn.observers.hint_rule import Grounds, Rule
 from respawn.observers.hint_view import HintView
-from respawn.runs.disk import is_nearly_full
+from respawn.runs.disk import is_nearly_full, room_told
 
 FULL_MEMORY_PERCENT = 92.0
 """Above it systems begin to swap, or to kill."""
@@ -39,7 +39,9 @@ def disk_nearly_full(view: HintView) -> Grounds | None:
     share = view.resource("resource/disk_free_share")
     if free is None:
         return None
-    return {"free_gib": free[-1]} if is_nearly_full(max(free), None if share is None else share[-1]) else None
+    if not is_nearly_full(max(free), None if share is None else share[-1]):
+        return None
+    return {"free_gib": free[-1], "free": room_told(free[-1])}
 
 
 def memory_nearly_full(view: HintView) -> Grounds | None:
@@ -180,7 +182,7 @@ RULES = (
     Rule(
         "disk-nearly-full",
         disk_nearly_full,
-        "{free_gib:.1f} GiB are left on the run's disk: make room, or keep less: stop the run, lower "
+        "{free} are left on the run's disk: make room, or keep less: stop the run, lower "
         "checkpoints.keep_last or limit observers.retain_archives in its config.json, and 'respawn resume RUN'; a "
         "checkpoint that does not fit is not made",
     ),

@@ -4,6 +4,8 @@ import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
+from respawn.runs.sizes import size
+
 FULL_DISK_GIB = 1.0
 LOW_DISK_GIB, LOW_DISK_SHARE = 10.0, 0.05
 """A twentieth of a large disk may be plenty: both must be low."""
@@ -21,6 +23,11 @@ def room_on_disk(path: Path) -> DiskRoom:
     """What is left on the disk that holds `path`."""
     usage = shutil.disk_usage(path)
     return DiskRoom(usage.free / 2**30, usage.free / max(usage.total, 1))
+
+
+def room_told(free_gib: float) -> str:
+    """What is left, in words that say something of the smallest disk too."""
+    return size(round(free_gib * 2**30))
 
 
 def is_nearly_full(free_gib: float, free_share: float | None) -> bool:

@@ -1,6 +1,5 @@
 """JSON files of a run folder: read with an error that says what is wrong, written whole or not at all."""
 
-import errno
 import json
 import os
 from collections.abc import Mapping
@@ -8,9 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from respawn.errors import RunFolderError
-from respawn.runs.whole_files import written_whole
-
-NO_ROOM = (errno.ENOSPC, errno.EDQUOT)
+from respawn.runs.whole_files import NO_ROOM, written_whole
 
 
 def read_json_object(path: Path) -> dict[str, Any]:

@@ -1,10 +1,26 @@
 """Files of any kind that are whole or not there at all."""
 
 import contextlib
+import errno
 import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO
+
+NO_ROOM = (errno.ENOSPC, errno.EDQUOT)
+_OF_WRITING = (*NO_ROOM, errno.EFBIG)
+"""What nothing but a write is refused with; other errors may be of what is read meanwhile."""
+
+
+@contextlib.contextmanager
+def named_where_full(path: Path) -> Iterator[None]:
+    """Say which file it was that there was no room for: of a file that is open the system does not tell."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno in _OF_WRITING and error.filename is None:
+            error.filename = str(path)
+        raise
 
 
 @contextlib.contextmanager
@@ -15,7 +31,7 @@ def written_whole(path: Path) -> Iterator[BinaryIO]:
     """
     aside = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
-        with aside.open("wb") as file:
+        with named_where_full(path), aside.open("wb") as file:
             yield file
             file.flush()
             os.fsync(file.fileno())

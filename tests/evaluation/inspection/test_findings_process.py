@@ -211,6 +211,11 @@ def test_a_disk_is_low_where_both_share_and_size_are(made, disk, total, free, se
         assert about(made, "the disk has").severity == "warning"
 
 
+def test_what_is_left_on_the_smallest_disk_is_a_number_that_says_something(made, disk):
+    disk.total_gib, disk.free_gib = 3 / 1024, 1.25 / 1024
+    assert about(made, "the disk has").sentence == "the disk has 1.2 MiB left (42%)"
+
+
 @pytest.mark.parametrize(
     ("first", "last", "words"),
     [

@@ -8,7 +8,7 @@ from respawn.evaluation.inspection.happenings import Group
 from respawn.evaluation.inspection.inspect import Inspection
 from respawn.evaluation.inspection.spans import span
 from respawn.evaluation.inspection.wear import Trend
-from respawn.runs.disk import FULL_DISK_GIB, is_nearly_full
+from respawn.runs.disk import FULL_DISK_GIB, is_nearly_full, room_told
 
 VAIN_RESUMES = 3
 """After so many resumes from one checkpoint, another one is not going to help."""
@@ -138,7 +138,7 @@ def wear(seen: Inspection, resume: str) -> Iterator[Finding]:
     used, trends = seen.wear, seen.wear.trends
     if is_nearly_full(used.disk_free_gib, used.disk_free_share):
         severity: Severity = "note" if seen.life.status == "finished" else "warning"
-        sentence = f"the disk has {used.disk_free_gib:.1f} GiB left ({used.disk_free_share:.0%})"
+        sentence = f"the disk has {room_told(used.disk_free_gib)} left ({used.disk_free_share:.0%})"
         yield Finding(severity, sentence, "make room: without it no checkpoint can be saved")
     for name, whose in {"memory_mib": "", "children_memory_mib": " of workers and actors"}.items():
         trend = None if name == "memory_mib" and seen.pace.replay_fills else trends.get(name)
