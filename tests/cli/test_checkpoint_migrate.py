@@ -63,7 +63,7 @@ def test_people_see_what_was_done_on_eighty_columns(respawn, models):
     assert any(line.split() == ["a3c_world1_stage1_0002000.json", "would_update", "0", "1,024,000"] for line in table)
     assert any("a3c_world1_stage2_0000500.pt holds a pathlib.PurePosixPath" in line for line in lines)
     assert "would_update: 3 (their step would be written without --dry-run)" in lines
-    assert lines[-1].startswith("5 metadata files; 1 other JSON files were passed over. In 2 of them rollouts of 64")
+    assert lines[-1].startswith("5 metadata files; 1 other JSON file was passed over. In 2 of them rollouts of 64")
     assert lines[-1].endswith("Nothing was changed: a dry run.")
     assert respawn("checkpoint", "migrate", str(models)).out.rstrip().endswith("is beside them as NAME.json.bak.")
 

@@ -14,6 +14,7 @@ from respawn.checkpoints.migration import Mending, Migration, Outcome, Wishes, m
 from respawn.cli.arguments import check_at_least, parse
 from respawn.cli.progress import progress_bar
 from respawn.cli.tables import console, new_table, number
+from respawn.cli.wording import counted
 from respawn.errors import RunFolderError
 
 _TOLD: Mapping[Outcome, str] = {
@@ -125,11 +126,12 @@ def _show_files(folder: Path, files: Sequence[Mending]) -> None:
 
 
 def _in_the_end(migration: Migration, wishes: Wishes) -> str:
-    other = f"; {number(migration.passed_over)} other JSON files were passed over" if migration.passed_over else ""
+    passed_over, verb = migration.passed_over, "was" if migration.passed_over == 1 else "were"
+    other = f"; {counted(passed_over, 'other JSON file')} {verb} passed over" if passed_over else ""
     if not migration.files:
         return f"There is no such metadata in {migration.folder}{other}."
     assumed = sum(each.rollout_steps_from == "assumed" for each in migration.files if each.step_after is not None)
-    said = f"{number(len(migration.files))} metadata files{other}."
+    said = f"{counted(len(migration.files), 'metadata file')}{other}."
     if assumed:
         said += f" In {number(assumed)} of them rollouts of {wishes.assumed_steps} steps were assumed: "
         said += "say --rollout-steps if they were longer or shorter."

@@ -31,7 +31,7 @@ def command_to_go_on(folder: RunFolder, updates: int) -> str:
 
 def counted(number: int, thing: str) -> str:
     """How many there are of something."""
-    return f"{number} {thing}{'' if number == 1 else 's'}"
+    return f"{number:,} {thing}{'' if number == 1 else 's'}"
 
 
 def in_one_line(error: BaseException) -> str:
