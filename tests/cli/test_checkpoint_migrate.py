@@ -80,7 +80,7 @@ def test_a_folder_without_any_is_said_to_have_none(respawn, tmp_path):
     (tmp_path / "notes.json").write_text("[]")
     answer = respawn("checkpoint", "migrate", str(tmp_path))
     assert answer.exit_code == 0
-    assert answer.out == f"There is no such metadata in {tmp_path}; 1 other JSON files were passed over.\n"
+    assert answer.out == f"There is no such metadata in {tmp_path}; 1 other JSON file was passed over.\n"
 
 
 @pytest.mark.parametrize(
