@@ -61,7 +61,8 @@ def _flatten(value: Any, path: str, tensors: dict[str, Tensor]) -> Any:
         for key in value:
             if not isinstance(key, str) or key.startswith("$"):
                 raise TypeError(f"a state's keys must be strings without a leading '$'; at '{path}' there is {key!r}")
-        return {key: _flatten(item, f"{path}/{key}" if path else key, tensors) for key, item in value.items()}
+        # In the order of the file, so that where paths are alike the same tensor has the same name each time.
+        return {key: _flatten(item, f"{path}/{key}" if path else key, tensors) for key, item in sorted(value.items())}
     if isinstance(value, list | tuple):
         return [_flatten(item, f"{path}/{i}", tensors) for i, item in enumerate(value)]
     if isinstance(value, np.generic):
